@@ -12,7 +12,14 @@ const imports = {
   wire: { packages: [], npm: [] },
   core: { packages: ["contract"], npm: [] },
   access: { packages: ["contract", "core"], npm: ["zod", "jose", "ldapts", "bcryptjs", "undici"] },
-  sql: { packages: ["contract", "core"], npm: ["@polyglot-sql/sdk", "quickjs-emscripten"] },
+  sql: {
+    packages: ["contract", "core"],
+    npm: [
+      "@polyglot-sql/sdk",
+      "quickjs-emscripten-core",
+      "@jitl/quickjs-singlefile-mjs-release-sync",
+    ],
+  },
   engines: {
     packages: ["contract", "core", "wire"],
     npm: ["zod", "apache-arrow", "mysql2", "undici", "koffi", "@duckdb/node-bindings"],

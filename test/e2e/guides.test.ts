@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { queryRecordSchema } from "@gateway/contract/record.ts";
 import { recordOf } from "@gateway/core/record/rig/recordOf.ts";
 import { redact, redactions } from "@gateway/core/record/redact.ts";
+import { noScripts } from "@gateway/core/route/rule/ask.ts";
 import { compileGuards, judgedNow } from "@gateway/core/guard/guards.ts";
 import { queryOf } from "@gateway/core/run/rig/plane.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
@@ -56,7 +57,7 @@ describe("docs/guardrails.md", () => {
   });
 
   function happensTo(sql: string, group: string): string {
-    const guards = compileGuards(guardrails?.guards ?? [], group, none);
+    const guards = compileGuards(guardrails?.guards ?? [], group, none, noScripts);
     if (guards === undefined) return "is not judged";
     const judged = judgedNow(guards, queryOf(sql, { dialect: "trino" }), { acted: () => {} });
     if (!judged.ok) return "is refused";
@@ -70,7 +71,7 @@ describe("docs/routing.md", () => {
   const text = readFileSync(new URL("routing.md", docs), "utf8");
   const config = configIn(text);
   const lists = allowListAuthorizer(config.clusterGroups, { groups: [], roles: [] });
-  const explain = routeExplainer(config, { authorizer: lists, complete: true });
+  const explain = routeExplainer(config, { authorizer: lists, ask: noScripts, complete: true });
   const rows = rowsUnder(text, "User");
 
   it("has queries to look at", () => {

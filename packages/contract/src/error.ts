@@ -61,6 +61,16 @@ export const errorCatalogue = {
     text: "No identity for the engine could be made for this user.",
   },
   "policy.denied": { class: "identity", retry: "never", text: "A policy denies this query." },
+  "script.failed": {
+    class: "gateway",
+    retry: "never",
+    text: "A script of the configuration failed on this query.",
+  },
+  "script.busy": {
+    class: "capacity",
+    retry: "later",
+    text: "Too many queries wait for scripts of the configuration.",
+  },
   "route.denied": { class: "identity", retry: "never", text: "A routing rule denies this query." },
   "route.forbidden": {
     class: "identity",

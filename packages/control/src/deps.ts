@@ -4,6 +4,7 @@ import type { GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Log } from "@gateway/core/port/log.ts";
 import type { Metrics } from "@gateway/core/port/metrics.ts";
+import type { ScriptSandboxes } from "@gateway/core/script/scripts.ts";
 import type { Result } from "@gateway/core/result.ts";
 import type { RouteExplanation, RouteQuestion } from "@gateway/core/route/explain.ts";
 import type { Secret } from "@gateway/core/secret.ts";
@@ -96,6 +97,8 @@ export interface ControlDeps {
   readonly testCluster:
     | ((name: string, body: unknown) => Promise<Result<{ readonly tookMs: number }, string>>)
     | undefined;
+  /** Where a script is tried; undefined where none runs (a function). */
+  readonly scripts: ScriptSandboxes | undefined;
   readonly workerApi: WorkerApiDeps | undefined;
   /** `container` wakes waiters by the store's `watch`; `function` polls and holds for a shorter time. */
   readonly host: "container" | "function";

@@ -32,6 +32,7 @@ const entries = [
   { source: "packages/gateway/src/host/process/databaseThread.ts", output: "databaseThread.js" },
   { source: "packages/access/src/client/static/hashThread.ts", output: "hashThread.js" },
   { source: "packages/gateway/src/judge/judgeThread.ts", output: "judgeThread.js", inParts: true },
+  { source: "packages/sql/src/script/scriptThread.ts", output: "scriptThread.js" },
   { source: "packages/control/src/store/driver/pgliteThread.ts", output: "pgliteThread.js" },
   { source: "packages/sql/src/thread/thread.ts", output: "sqlThread.js" },
   {

@@ -5,7 +5,7 @@
  * Shapes only. That members exist and weights name members is checked in core/snapshot/check.ts.
  */
 import { z } from "zod";
-import { notBuiltVariant } from "./notBuilt.ts";
+import { scriptName } from "./script.ts";
 
 /** Waiting time for a slot when the config says 0, which means "the default" and not "never". */
 const capacityWaitTimeoutSecsDefault = 300;
@@ -53,6 +53,12 @@ const weighted = z
   })
   .meta({ title: "Weighted", description: "Members take turns by weight." });
 
+const scriptStrategy = z.strictObject({ type: z.literal("script"), script: scriptName }).meta({
+  title: "Script strategy",
+  description:
+    "A script of the use order puts the members in their order, once for each query. Members take turns while it fails.",
+});
+
 const strategy = z
   .discriminatedUnion("type", [
     roundRobin,
@@ -60,7 +66,7 @@ const strategy = z
     failover,
     engineAffinity,
     weighted,
-    notBuiltVariant("type", "script", "strategies written as scripts"),
+    scriptStrategy,
   ])
   .default({ type: "roundRobin" })
   .meta({ title: "Strategy", description: "Which member is offered a query first." });
@@ -183,7 +189,6 @@ export const groupSchema = z
   .meta({ title: "Cluster group", description: "A routing target: clusters that share work." });
 
 export type GroupConfig = z.output<typeof groupSchema>;
-/** The strategies that exist; the schema refuses the others. */
 export type StrategyConfig = GroupConfig["strategy"];
 export type CircuitBreakerConfig = z.output<typeof circuitBreaker>;
 export type AllowLists = z.output<typeof authorization>;

@@ -8,6 +8,7 @@
 import { z } from "zod";
 import { notBuiltVariant } from "./notBuilt.ts";
 import { conditions } from "./router.ts";
+import { scriptName } from "./script.ts";
 
 /** Kinds of statements that a guard can name: those that reach an engine. Ends of transactions are never judged. */
 export const guardedKinds = [
@@ -190,6 +191,12 @@ const rowLimit = z
   })
   .meta({ title: "Row guard", description: "Limits the rows of a result." });
 
+const script = z.strictObject({ type: z.literal("script"), ...scope, script: scriptName }).meta({
+  title: "Script guard",
+  description:
+    "Lets through what a script of the use judge does not refuse; the script says whether it denies or warns. A script that fails refuses, and so does a text beyond 65,536 characters, which it can not see whole.",
+});
+
 export const guardSchema = z
   .discriminatedUnion("type", [
     readOnly,
@@ -203,7 +210,7 @@ export const guardSchema = z
       "maxScanBytes",
       "limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
     ),
-    notBuiltVariant("type", "script", "guards written as scripts"),
+    script,
     notBuiltVariant("type", "webhook", "guards that ask a web service"),
   ])
   .meta({ title: "Guard", description: "One thing that is asked of statements." });

@@ -40,20 +40,17 @@ describe("routersSchema", () => {
     ]);
   });
 
-  it("says what is not built yet, wherever it is written", () => {
+  it("wants the name of a script, and from a router the groups that it may name", () => {
     const routers = [
-      { type: "script", source: "x" },
-      {
-        type: "compound",
-        combine: "any",
-        targetGroup: "g",
-        conditions: [{ type: "script" }],
-      },
+      { type: "script" },
+      { type: "compound", combine: "any", targetGroup: "g", conditions: [{ type: "script" }] },
+      { type: "script", script: "s", targetGroups: ["g"] },
     ];
     const issues = routersSchema.safeParse(routers).error?.issues ?? [];
-    expect(issues.map(({ path, message }) => `${path.join(".")} ${message}`)).toEqual([
-      "0.type not built yet: routers written as scripts",
-      "1.conditions.0.type not built yet: conditions written as scripts",
+    expect(issues.map(({ path }) => path.join("."))).toEqual([
+      "0.script",
+      "0.targetGroups",
+      "1.conditions.0.script",
     ]);
   });
 

@@ -6,7 +6,7 @@
  * core/snapshot/check.ts; how they match is in core/route.
  */
 import { z } from "zod";
-import { notBuiltVariant } from "./notBuilt.ts";
+import { scriptName } from "./script.ts";
 
 /** Source: the keys of `gateway.frontends`. */
 const frontendKind = z.enum([
@@ -116,6 +116,11 @@ const compoundCondition = z
   })
   .meta({ title: "Compound condition", description: "Combines conditions." });
 
+const scriptCondition = z.strictObject({ type: z.literal("script"), script: scriptName }).meta({
+  title: "Script condition",
+  description: "Asks a script of the use match. One that fails refuses the query.",
+});
+
 const anyCondition = z
   .discriminatedUnion("type", [
     protocolCondition,
@@ -124,7 +129,7 @@ const anyCondition = z
     queryRegexCondition,
     tagsCondition,
     compoundCondition,
-    notBuiltVariant("type", "script", "conditions written as scripts"),
+    scriptCondition,
   ])
   .meta({ id: "RouterCondition", title: "Condition", description: "A question about a query." });
 
@@ -141,6 +146,7 @@ export type ConditionConfig =
   | z.output<typeof userGroupCondition>
   | z.output<typeof queryRegexCondition>
   | z.output<typeof tagsCondition>
+  | z.output<typeof scriptCondition>
   | {
       readonly type: "compound";
       readonly combine: "all" | "any";
@@ -254,6 +260,25 @@ const compound = z
   })
   .meta({ title: "Compound router", description: "Routes by several conditions together." });
 
+const scriptRouter = z
+  .strictObject({
+    type: z.literal("script"),
+    script: scriptName,
+    targetGroups: z
+      .array(groupName)
+      .min(1)
+      .meta({
+        title: "Target groups",
+        description: "Groups that the script may name; another one is a failure of it.",
+        examples: [["lab", "batch"]],
+      }),
+  })
+  .meta({
+    title: "Script router",
+    description:
+      "Routes or refuses by a script of the use route. One that fails refuses the query: the next router is not asked.",
+  });
+
 export const routerSchema = z
   .discriminatedUnion("type", [
     protocolBased,
@@ -262,11 +287,11 @@ export const routerSchema = z
     queryRegex,
     tagsRouter,
     compound,
-    notBuiltVariant("type", "script", "routers written as scripts"),
+    scriptRouter,
   ])
   .meta({ title: "Router", description: "One question and the groups its answers lead to." });
 
-/** A router as parsed; the schema refuses the kinds that do not exist. */
+/** A router as parsed. */
 export type RouterConfig = z.output<typeof routerSchema>;
 
 /** The root key `routers`. */

@@ -12,6 +12,7 @@ import { queryRoutes } from "./query/queries.ts";
 import { revisionRoutes } from "./config/revisions.ts";
 import type { AdminApi } from "./route.ts";
 import { runningQueryRoutes } from "./query/runningQueries.ts";
+import { scriptTestRoute } from "./config/scriptTest.ts";
 import { sessionRoutes } from "./account/sessions.ts";
 import { runRoutes } from "./run/run.ts";
 import { schemaRoutes, statusRoutes } from "./fleet/status.ts";
@@ -43,6 +44,7 @@ export function adminApi(deps: ControlDeps): Hono<AdminEnv> {
   sessionRoutes(api);
   configObjectRoutes(api);
   judgeRoutes(api);
+  scriptTestRoute(api);
   transferRoutes(api);
   revisionRoutes(api);
   workerRoutes(api);

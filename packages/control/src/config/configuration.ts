@@ -128,7 +128,7 @@ export interface Configuration extends AsyncDisposable {
   ): Promise<Result<Written, ConfigRefusal>>;
 
   /** What a put, or a whole file (`object` undefined), would be refused for; writes nothing. */
-  validate(object: DocumentName | undefined, body: unknown): readonly ConfigFault[];
+  validate(object: DocumentName | undefined, body: unknown): Promise<readonly ConfigFault[]>;
 
   /** The whole configuration in the form of the file. Secrets are `{set: true}`. */
   export(): Json;

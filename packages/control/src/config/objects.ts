@@ -9,7 +9,9 @@ import { authorizationSchema, authorizationWords } from "@gateway/access/group/c
 import { groupSchema } from "@gateway/contract/config/group.ts";
 import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
 import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
+import { translationSchema } from "@gateway/contract/config/translation.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
+import { scriptSchema, scriptsMax } from "@gateway/contract/config/script.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { engines } from "@gateway/engines/catalog.ts";
 import { z } from "zod";
@@ -83,10 +85,18 @@ export const snapshotShape = {
     .meta({ title: "Cluster groups", description: "Routing targets by name." }),
   routers: routersSchema,
   routingFallback: fallbackSchema.optional(),
+  scripts: z
+    .record(objectName, scriptSchema)
+    .refine((all) => Object.keys(all).length <= scriptsMax, `at most ${scriptsMax} scripts`)
+    .default({})
+    .meta({
+      title: "Scripts",
+      description: "JavaScript by name, for routers, conditions, strategies, guards and rewrites.",
+    }),
   auth: authSchema.optional(),
   // Said again, because the wrapper of a default hides what it wraps.
   authorization: authorizationSchema.prefault({}).meta(authorizationWords),
-  translation: notBuilt("translation between SQL dialects").optional(),
+  translation: translationSchema.optional(),
   catalogProvider: notBuilt("the catalog provider").optional(),
   guardrails: guardrailsSchema.optional(),
   accessControl: notBuilt("access control of tables and columns").optional(),
@@ -106,7 +116,6 @@ export const fileSchema = z.strictObject({
       workerApi: z.looseObject({ history: historySettingSchema.optional() }).optional(),
     })
     .optional(),
-  scripts: notBuilt("scripts").optional(),
   ...snapshotShape,
 });
 export type FileConfig = z.output<typeof fileSchema>;

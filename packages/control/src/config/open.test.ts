@@ -91,7 +91,7 @@ describe("put", () => {
   });
 
   it.each<[DocumentName, unknown, string]>([
-    [{ kind: "script", name: "a" }, {}, "scripts: not built yet: scripts"],
+    [{ kind: "script", name: "a" }, { use: "route" }, "scripts.a.source: is missing; must be text"],
     [
       { kind: "setting", name: "accessControl" },
       {},
@@ -124,9 +124,8 @@ describe("put", () => {
     const version = config.get(object)?.version;
     const expected = version === undefined ? "absent" : at(version);
     expect(faultsOf(await config.put(object, body, expected, author))).toEqual([line]);
-    expect(config.validate(object, body).map(({ path, reason }) => `${path}: ${reason}`)).toEqual([
-      line,
-    ]);
+    const faults = await config.validate(object, body);
+    expect(faults.map(({ path, reason }) => `${path}: ${reason}`)).toEqual([line]);
   });
 
   it("keeps a secret that is sent as {set: true}, and asks for it where the address changes", async () => {

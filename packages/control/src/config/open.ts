@@ -21,7 +21,9 @@ import type {
 } from "./configuration.ts";
 import { byKey, differencesOf } from "./difference/difference.ts";
 import { fileOf, keyOf, type ConfigObject } from "./file.ts";
+import type { ScriptSandboxes } from "@gateway/core/script/scripts.ts";
 import { judgeObjects } from "./check/judge.ts";
+import { scriptFaults, scriptsIn } from "./check/scripts.ts";
 import { missingKeys, rekey } from "./state/keyCare.ts";
 import { Live, type LiveParts } from "./state/live.ts";
 import { loadConfig, openRevision, type LoadedObject, type LoadRefusal } from "./state/loaded.ts";
@@ -30,6 +32,8 @@ import { objectsOfFile, objectsWith, planFile, planPut, planRemove, type Rules }
 export interface ConfigurationParts extends Omit<LiveParts, "judge"> {
   /** Finds faults that only this process knows, in the whole configuration in the form of the file. */
   readonly judge?: JudgeConfig;
+  /** Compiles scripts that are written; without it they are compiled by whoever activates them. */
+  readonly scripts?: ScriptSandboxes | undefined;
   /** `gateway.secrets.allow`: references that written objects may hold. */
   readonly secretRefsAllowed?: readonly string[];
   /** False where nothing runs between requests (a function): callers `refresh` themselves. Default true. */
@@ -102,7 +106,7 @@ type Reads = Pick<
   | "compare"
 >;
 
-function readsOf({ live, rules }: Opened): Reads {
+function readsOf({ live, rules, parts: { scripts } }: Opened): Reads {
   return {
     current: () => live.loaded.built,
     freshness: () => live.freshness(),
@@ -119,13 +123,14 @@ function readsOf({ live, rules }: Opened): Reads {
       const found = live.loaded.objects.get(keyOf(object));
       return found === undefined ? undefined : viewOf(found);
     },
-    validate: (object, body) => {
+    validate: async (object, body) => {
       const now = live.loaded.objects;
       const objects =
         object === undefined
           ? objectsOfFile(body, now, rules)
           : objectsWith(now, object, body, rules);
-      return objects.ok ? [] : objects.error;
+      if (!objects.ok) return objects.error;
+      return scriptFaults(scripts, scriptsIn(object, body));
     },
     export: () => fileOf([...live.loaded.objects.values()].map(hidden)),
     compare: (file) => {
@@ -139,9 +144,11 @@ function readsOf({ live, rules }: Opened): Reads {
 
 type Writes = Pick<OwnedConfiguration, "put" | "remove" | "import" | "newEpoch" | "seed">;
 
-function writesOf({ live, changes, rules }: Opened): Writes {
+function writesOf({ live, changes, rules, parts: { scripts } }: Opened): Writes {
   return {
     put: async (object, body, expected, author) => {
+      const faults = await scriptFaults(scripts, scriptsIn(object, body));
+      if (faults.length > 0) return err({ code: "invalid", faults });
       const made = await changes.make(author, planPut(object, body, expected, rules));
       if (!made.ok) return made;
       const put = made.value.loaded.objects.get(keyOf(object));
@@ -150,8 +157,11 @@ function writesOf({ live, changes, rules }: Opened): Writes {
     },
     remove: async (object, expected, author) =>
       written(await changes.make(author, planRemove(object, expected, rules))),
-    import: async (file, author) =>
-      written(await changes.make(author, planFile(file, wholeWords("import"), rules))),
+    import: async (file, author) => {
+      const faults = await scriptFaults(scripts, scriptsIn(undefined, file));
+      if (faults.length > 0) return err({ code: "invalid", faults });
+      return written(await changes.make(author, planFile(file, wholeWords("import"), rules)));
+    },
     newEpoch: async (author) => written(await changes.newEpoch(author, planEpoch)),
     seed: async (file, author, secretRefsAllowed) => {
       const refsAllowed = secretRefsAllowed ?? rules.refsAllowed;
@@ -192,7 +202,13 @@ function logOf({ parts, changes, rules }: Opened): RevisionLog {
       const objects = await objectsAt(to);
       if (!objects.ok) return objects;
       // It was valid once; this release, or what the process adds, may judge otherwise.
-      const faults = judgeObjects(objects.value, rules.judge);
+      const faults = [
+        ...judgeObjects(objects.value, rules.judge),
+        ...(await scriptFaults(
+          parts.scripts,
+          scriptsIn(undefined, fileOf(objects.value.values())),
+        )),
+      ];
       if (faults.length > 0) return err({ code: "invalid", faults });
       const summary = `roll back to ${to.epoch}.${to.sequence}`;
       const words = { ...wholeWords("rollback"), summary };

@@ -3,7 +3,7 @@
  * capacity asks for.
  */
 import type { AdmitRequest, Candidate } from "../port/capacity.ts";
-import type { Strategy, StrategyMember } from "./strategy.ts";
+import { inOrder, type Strategy, type StrategyMember } from "./strategy.ts";
 
 /** A member of a group, opened. */
 export interface GroupMember extends StrategyMember {
@@ -32,18 +32,22 @@ export type CandidateSource =
 
 /**
  * Makes `AdmitRequest.candidates` for one admission of one query and draws its turn of the strategy.
- * `excluded` holds the clusters that this query already failed to reach.
+ * `excluded` holds the clusters that this query already failed to reach; `order` those that a
+ * script put first.
  */
 export function candidateSource(
   group: GroupMembers,
   excluded: ReadonlySet<string>,
+  order?: readonly string[],
 ): CandidateSource {
   const members = group.members.filter(({ cluster }) => !excluded.has(cluster));
   if (members.length === 0) return { kind: "none" };
   const draw = group.strategy.draw();
   const candidates: AdmitRequest["candidates"] = (load) => {
     const usable = members.filter((member) => member.usable() && member.runningMax() > 0);
-    return draw(usable, load).map((member) => candidateOf(member, group.maxRunning));
+    const drawn = draw(usable, load);
+    const ordered = order === undefined ? drawn : inOrder(drawn, order);
+    return ordered.map((member) => candidateOf(member, group.maxRunning));
   };
   return { kind: "some", candidates };
 }

@@ -29,6 +29,8 @@ export interface Strategy {
 export function strategyOf(config: StrategyConfig): Strategy {
   switch (config.type) {
     case "roundRobin":
+    // Its order came with the query (candidates.ts); without one, and among those it does not name, members take turns.
+    case "script":
       return turning((usable) => usable);
     case "leastLoaded":
       return turning((usable, load) =>
@@ -104,4 +106,14 @@ function weighted(weights: ReadonlyMap<string, number>): Strategy {
       };
     },
   };
+}
+
+/** The members that `order` names first and in its order, the others as they were. */
+export function inOrder<M extends StrategyMember>(
+  members: readonly M[],
+  order: readonly string[],
+): readonly M[] {
+  const ranks = new Map(order.map((cluster, index) => [cluster, index]));
+  const rank = ({ cluster }: M): number => ranks.get(cluster) ?? order.length;
+  return members.toSorted((a, b) => rank(a) - rank(b));
 }

@@ -1,6 +1,7 @@
 import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
 import { describe, expect, it } from "vitest";
 import type { Query, QueryLimits, Session } from "../query/query.ts";
+import { noScripts } from "../route/rule/ask.ts";
 import { queryOf } from "../run/rig/plane.ts";
 import { compileGuards, judgedNow, type Guards } from "./guards.ts";
 
@@ -11,9 +12,9 @@ describe("compileGuards", () => {
     const { guards } = guardrailsSchema.parse({
       guards: [{ name: "a", type: "readOnly", clusterGroups: ["other"] }],
     });
-    expect(compileGuards(guards, "main", noLimits)).toBeUndefined();
-    expect(compileGuards([], "main", noLimits)).toBeUndefined();
-    expect(compileGuards(guards, "other", noLimits)).toBeDefined();
+    expect(compileGuards(guards, "main", noLimits, noScripts)).toBeUndefined();
+    expect(compileGuards([], "main", noLimits, noScripts)).toBeUndefined();
+    expect(compileGuards(guards, "other", noLimits, noScripts)).toBeDefined();
   });
 
   it("judges only queries for which all conditions hold", () => {
@@ -220,7 +221,12 @@ function guardsOf(...configs: readonly object[]): Guards {
 
 function guardsOver(limits: QueryLimits, ...configs: readonly object[]): Guards {
   const named = configs.map((config, at) => ({ name: at === 0 ? "g" : `g${at}`, ...config }));
-  const made = compileGuards(guardrailsSchema.parse({ guards: named }).guards, "main", limits);
+  const made = compileGuards(
+    guardrailsSchema.parse({ guards: named }).guards,
+    "main",
+    limits,
+    noScripts,
+  );
   if (made === undefined) throw new Error("no guard");
   return made;
 }

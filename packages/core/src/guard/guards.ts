@@ -10,8 +10,8 @@ import { gatewayError, type GatewayError } from "../error.ts";
 import type { Guarded, Query, QueryLimits } from "../query/query.ts";
 import { compileRegex } from "../regex/regex.ts";
 import { err, ok, unreachable, type Result } from "../result.ts";
-import { conditionsOf } from "../route/rule/compound.ts";
-import type { Condition } from "../route/rule/rule.ts";
+import type { AskScript } from "../route/rule/ask.ts";
+import { asksScript, conditionsOf } from "../route/rule/compound.ts";
 import { inOneGo, type Steps } from "../sql/reading/steps.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { longTextUnits, readingsBy, type Reading } from "../sql/reading/reading.ts";
@@ -19,6 +19,7 @@ import { limitedTo } from "../sql/shape/limit.ts";
 import { tablesReading } from "../sql/shape/predicates.ts";
 import { isOfSession, kindsOf, onlyReads } from "./kinds.ts";
 import { predicateRule, rowKinds } from "./predicate.ts";
+import { holds, saidBy, scriptsOf, type AskedGuard, type ScriptsSaid } from "./scripts.ts";
 
 /** What guards let through: the text for the engine, and what they add to it. */
 export interface Passed {
@@ -32,18 +33,22 @@ export interface PolicyLog {
 }
 
 export interface Guards {
-  /** Judges a query. Refuses with `policy.denied`. Steps, because a long text takes long to read. */
-  judge(query: Query, log: PolicyLog): Steps<Result<Passed, GatewayError>>;
+  /**
+   * Judges a query. Refuses with `policy.denied`. Steps, because a long text takes long to read. `said`: what `ask`
+   * answered, where it is there.
+   */
+  judge(query: Query, log: PolicyLog, said?: ScriptsSaid): Steps<Result<Passed, GatewayError>>;
+  /** Asks the scripts of the guards before they judge. Absent where none has one. */
+  readonly ask?: (query: Query) => Promise<Result<ScriptsSaid, GatewayError>>;
 }
 
 /** What one guard says: nothing, or why the statement does not pass. */
 type Judge = (query: Query) => Steps<string | undefined> | string | undefined;
 
-interface CompiledGuard {
-  readonly name: string;
+interface CompiledGuard extends AskedGuard {
   readonly message: string | undefined;
-  readonly conditions: Condition | undefined;
   readonly work:
+    | { readonly kind: "script" }
     | { readonly kind: "judge"; readonly warns: boolean; readonly judge: Judge }
     | { readonly kind: "time"; readonly maxExecutionMs: number }
     | { readonly kind: "rows"; readonly maxRows: number; readonly rewrites: boolean };
@@ -54,13 +59,16 @@ export function compileGuards(
   guards: readonly GuardConfig[],
   name: string,
   limits: QueryLimits,
+  ask: AskScript,
 ): Guards | undefined {
   const own = guards
     .filter(({ clusterGroups }) => clusterGroups?.includes(name) ?? true)
-    .map(compiled);
+    .map((guard) => compiled(guard, ask));
   if (own.length === 0) return undefined;
   const group = { guards: own, limits, limitedTo: limitReadings() };
-  return { judge: (query, log) => judged(group, query, log) };
+  const judge: Guards["judge"] = (query, log, said) => judged(group, query, log, said);
+  const asks = scriptsOf(own, name, ask);
+  return asks === undefined ? { judge } : { judge, ask: asks };
 }
 
 /** Whether the guards have to read the text in slices. */
@@ -73,8 +81,9 @@ export function judgedNow(
   guards: Guards,
   query: Query,
   log: PolicyLog,
+  said?: ScriptsSaid,
 ): Result<Passed, GatewayError> {
-  return inOneGo(guards.judge(query, log));
+  return inOneGo(guards.judge(query, log, said));
 }
 
 interface GuardedGroup {
@@ -112,13 +121,14 @@ function* judged(
   { guards, limits, limitedTo: readings }: GuardedGroup,
   query: Query,
   log: PolicyLog,
+  said: ScriptsSaid | undefined,
 ): Steps<Result<Passed, GatewayError>> {
   if (isOfSession(query.statement)) return ok({ sql: query.sql, guarded: undefined });
   const { maxExecutionMs, maxRows } = limits;
   const verdict: Verdict = { warnings: [], maxExecutionMs, maxRows, writtenRows: undefined };
   for (const guard of guards) {
-    if (guard.conditions !== undefined && !guard.conditions(query)) continue;
-    const refused = yield* judgedBy(guard, query, verdict, log);
+    if (!holds(guard, query, said)) continue;
+    const refused = yield* judgedBy(guard, { query, said }, verdict, log);
     if (refused !== undefined) return err(refused);
   }
   const { writtenRows } = verdict;
@@ -145,11 +155,21 @@ function guardedOf(
 /** One guard's refusal; what else it says goes into the verdict. */
 function* judgedBy(
   { name, message, work }: CompiledGuard,
-  query: Query,
+  { query, said: scripts }: { readonly query: Query; readonly said: ScriptsSaid | undefined },
   verdict: Verdict,
   log: PolicyLog,
 ): Steps<GatewayError | undefined> {
   switch (work.kind) {
+    case "script": {
+      const verdictOf = saidBy(scripts, name);
+      if (verdictOf === null) return undefined;
+      const denies = "deny" in verdictOf;
+      const reason = denies ? verdictOf.deny : verdictOf.warn;
+      log.acted(`guard ${name}: ${denies ? "denied" : "warned"}: ${reason}`);
+      if (denies) return denied(name, message ?? reason);
+      verdict.warnings.push(`${message ?? reason} (guard ${name})`);
+      return undefined;
+    }
     case "judge": {
       const said = work.judge(query);
       const reason = typeof said === "object" ? yield* said : said;
@@ -204,12 +224,14 @@ function denied(name: string, message: string): GatewayError {
   });
 }
 
-function compiled(config: GuardConfig): CompiledGuard {
+function compiled(config: GuardConfig, ask: AskScript): CompiledGuard {
   const { name, message, conditions } = config;
   return {
     name,
     message,
-    conditions: conditions === undefined ? undefined : conditionsOf("all", conditions),
+    conditions: conditions === undefined ? undefined : conditionsOf("all", conditions, ask),
+    asksScript: conditions !== undefined && asksScript(conditions),
+    script: config.type === "script" ? config.script : undefined,
     work: workOf(config),
   };
 }
@@ -220,6 +242,8 @@ function workOf(config: GuardConfig): CompiledGuard["work"] {
       return { kind: "time", maxExecutionMs: config.maxExecutionSecs * 1_000 };
     case "rowLimit":
       return { kind: "rows", maxRows: config.maxRows, rewrites: config.action === "rewrite" };
+    case "script":
+      return { kind: "script" };
     case "readOnly":
     case "statementKinds":
     case "queryRegex":
@@ -230,7 +254,7 @@ function workOf(config: GuardConfig): CompiledGuard["work"] {
   }
 }
 
-type Judging = Exclude<GuardConfig, { type: "timeLimit" | "rowLimit" }>;
+type Judging = Exclude<GuardConfig, { type: "timeLimit" | "rowLimit" | "script" }>;
 
 function judgeOf(config: Judging): Judge {
   switch (config.type) {

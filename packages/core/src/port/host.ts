@@ -4,6 +4,7 @@ import type { Egress } from "./egress.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Steps } from "../sql/reading/steps.ts";
+import type { ScriptSandboxes } from "../script/scripts.ts";
 import type { SqlWork } from "./sqlWork.ts";
 import type { Threads } from "./threads.ts";
 
@@ -18,6 +19,8 @@ export interface Host {
   readonly slices: Slices;
   /** The parser of SQL; absent on a host without threads. Costs nothing until it is asked. */
   readonly sql?: SqlWork | undefined;
+  /** Where scripts of the configuration run; absent where there are no threads. */
+  readonly scripts?: ScriptSandboxes | undefined;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly egress: Egress;

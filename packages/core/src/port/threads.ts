@@ -1,7 +1,7 @@
 /** Threads of the process, by the name of their program. The host knows where the bundle lies. */
 export interface Threads {
   start(
-    name: "adbc" | "catalogMirror" | "hash" | "judge" | "pglite" | "sql",
+    name: "adbc" | "catalogMirror" | "hash" | "judge" | "pglite" | "script" | "sql",
     data: unknown,
   ): Thread;
   /**

@@ -136,6 +136,8 @@ export interface Policed extends Routed {
   readonly allowedSql: string;
   /** What guards add to a query that they let through; absent where they have nothing to say. */
   readonly guarded?: Guarded | undefined;
+  /** Clusters of the group, best first, as a script of its strategy says; absent where there is none, and where it failed. */
+  readonly order?: readonly string[] | undefined;
 }
 
 export interface Admitted extends Policed {

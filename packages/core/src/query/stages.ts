@@ -25,7 +25,12 @@ export function routedTo(query: Query, group: string, trace: Routed["trace"]): R
   };
 }
 
-export function policedAs(query: Routed, allowedSql: string, guarded?: Guarded): Policed {
+export function policedAs(
+  query: Routed,
+  allowedSql: string,
+  guarded?: Guarded,
+  order?: readonly string[],
+): Policed {
   return {
     id: query.id,
     sql: query.sql,
@@ -41,6 +46,7 @@ export function policedAs(query: Routed, allowedSql: string, guarded?: Guarded):
     trace: query.trace,
     allowedSql,
     guarded,
+    order,
   };
 }
 
@@ -60,6 +66,7 @@ export function admittedOn(query: Policed, slot: Slot): Admitted {
     trace: query.trace,
     allowedSql: query.allowedSql,
     guarded: query.guarded,
+    order: query.order,
     slot,
   };
 }
@@ -84,6 +91,7 @@ export function translatedTo(
     trace: query.trace,
     allowedSql: query.allowedSql,
     guarded: query.guarded,
+    order: query.order,
     slot: query.slot,
     engineSql,
     maxExecutionMs,
@@ -106,6 +114,7 @@ export function identifiedAs(query: Translated, backendIdentity: BackendIdentity
     trace: query.trace,
     allowedSql: query.allowedSql,
     guarded: query.guarded,
+    order: query.order,
     slot: query.slot,
     engineSql: query.engineSql,
     maxExecutionMs: query.maxExecutionMs,

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "@gateway/contract/error.ts";
 import { allowListAuthorizer } from "./allowList.ts";
 import { routeExplainer, type RouteQuestion } from "./explain.ts";
+import { noScripts } from "./rule/ask.ts";
 import { compileRoutes } from "./route.ts";
 import { queryOf } from "./rig/queryOf.ts";
 
@@ -31,7 +32,7 @@ const config = {
 };
 
 const authorizer = allowListAuthorizer(clusterGroups, { groups: [], roles: [] });
-const explain = routeExplainer(config, { authorizer, complete: true });
+const explain = routeExplainer(config, { authorizer, ask: noScripts, complete: true });
 
 describe("routeExplainer", () => {
   it("answers the group and what each router said", async () => {
@@ -74,7 +75,7 @@ describe("routeExplainer", () => {
   });
 
   it("leaves a yes open where somebody was not asked, and a no certain", async () => {
-    const partly = routeExplainer(config, { authorizer, complete: false });
+    const partly = routeExplainer(config, { authorizer, ask: noScripts, complete: false });
     const open = await partly(questionOf({}));
     expect(open).toMatchObject({ group: undefined, refusal: undefined, undecided: "open" });
     expect(open.trace.at(-1)).toEqual({ step: "fallback", outcome: "group open" });
@@ -84,7 +85,7 @@ describe("routeExplainer", () => {
   });
 
   it("answers as the pipeline decides, whatever is asked", async () => {
-    const routes = compileRoutes(config, authorizer);
+    const routes = compileRoutes(config, authorizer, noScripts);
     const question = fc.record({
       sql: fc.constantFrom("select 1", "drop table t", "DROP TABLE t", ""),
       user: fc.constantFrom("alice", "bob"),

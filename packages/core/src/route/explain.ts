@@ -9,6 +9,7 @@ import type { Authorizer } from "../port/authorizer.ts";
 import type { Query, QueryId } from "../query/query.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { readStatement } from "../sql/statement.ts";
+import type { AskScript } from "./rule/ask.ts";
 import { compileRoutes, type RoutesConfig } from "./route.ts";
 
 export interface RouteQuestion {
@@ -34,15 +35,16 @@ export interface RouteExplanation {
 /** Who decides beside the rules. `complete` is false when an authorizer is missing here: then a refusal is certain, but a yes is not. */
 export interface ExplainedBy {
   readonly authorizer: Authorizer;
+  readonly ask: AskScript;
   readonly complete: boolean;
 }
 
 /** Compiles the routes of a checked configuration once; the returned function explains any number of questions. */
 export function routeExplainer(
   config: RoutesConfig,
-  { authorizer, complete }: ExplainedBy,
+  { authorizer, ask, complete }: ExplainedBy,
 ): (question: RouteQuestion) => Promise<RouteExplanation> {
-  const routes = compileRoutes(config, authorizer);
+  const routes = compileRoutes(config, authorizer, ask);
   return async (question) => {
     const trace: RoutingStep[] = [];
     const routed = await routes.route(queryOf(question), trace, new AbortController().signal);

@@ -5,6 +5,7 @@ import type { RoutingStep } from "@gateway/contract/record.ts";
 import { gatewayError } from "../error.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import { compileRoutes, type RoutesConfig } from "./route.ts";
+import { noScripts, type AskScript } from "./rule/ask.ts";
 import { queryOf } from "./rig/queryOf.ts";
 
 const groups = {
@@ -144,13 +145,14 @@ async function route(
   {
     allowed,
     signal = new AbortController().signal,
-  }: { allowed?: readonly string[]; signal?: AbortSignal } = {},
+    ask = noScripts,
+  }: { allowed?: readonly string[]; signal?: AbortSignal; ask?: AskScript } = {},
 ) {
   const authorizer: Authorizer = {
     mayUse: async (_identity, group) => allowed?.includes(group) ?? true,
     mayCancel: async () => false,
   };
-  const routes = compileRoutes({ routers: [], clusterGroups: groups, ...config }, authorizer);
+  const routes = compileRoutes({ routers: [], clusterGroups: groups, ...config }, authorizer, ask);
   const trace: RoutingStep[] = [];
   const routed = await routes.route(queryOf({ sql: "SELECT 1" }), trace, signal);
   return { routed, trace };

@@ -18,7 +18,9 @@ import { compoundRule } from "./rule/compound.ts";
 import { headerRule } from "./rule/header.ts";
 import { protocolRule } from "./rule/protocol.ts";
 import { queryRegexRule } from "./rule/queryRegex.ts";
-import type { Rule, RuleDecision } from "./rule/rule.ts";
+import type { AskScript } from "./rule/ask.ts";
+import { noMatch, type LaterRule, type RuleDecision } from "./rule/rule.ts";
+import { scriptRule } from "./rule/script.ts";
 import { tagsRule } from "./rule/tags.ts";
 import { userGroupRule } from "./rule/userGroup.ts";
 
@@ -45,13 +47,17 @@ export interface Routes {
 }
 
 /** Compiles the routers, once per generation. */
-export function compileRoutes(config: RoutesConfig, authorizer: Authorizer): Routes {
-  return new CompiledRoutes(config, authorizer);
+export function compileRoutes(
+  config: RoutesConfig,
+  authorizer: Authorizer,
+  ask: AskScript,
+): Routes {
+  return new CompiledRoutes(config, authorizer, ask);
 }
 
 interface CompiledRouter {
   readonly step: string;
-  readonly rule: Rule;
+  readonly rule: LaterRule;
   /** Shared by all queries, so that a router that does not match allocates nothing. */
   readonly passed: RoutingStep;
 }
@@ -63,10 +69,10 @@ class CompiledRoutes implements Routes {
   /** Made for the first query that no router matches: thousands take milliseconds to sort. */
   #fallbacks: readonly string[] | undefined;
 
-  constructor(config: RoutesConfig, authorizer: Authorizer) {
+  constructor(config: RoutesConfig, authorizer: Authorizer, ask: AskScript) {
     this.#routers = config.routers.map((router, index) => {
       const step = `${router.type}[${index}]`;
-      return { step, rule: ruleOf(router), passed: { step, outcome: "no match" } };
+      return { step, rule: ruleOf(router, ask), passed: { step, outcome: "no match" } };
     });
     this.#config = config;
     this.#authorizer = authorizer;
@@ -77,21 +83,70 @@ class CompiledRoutes implements Routes {
     trace: RoutingStep[],
     signal: AbortSignal,
   ): Promise<Result<Routed, GatewayError>> {
-    const { chosenGroup } = query.session;
-    for (const { step, rule, passed } of this.#routers) {
+    for (const [index, { rule }] of this.#routers.entries()) {
       const decision = rule(query);
-      if (decision.kind === "none") {
-        trace.push(passed);
-        continue;
+      if (decision instanceof Promise) {
+        return this.#later(query, { from: index, decision }, trace, signal);
       }
-      trace.push({ step, outcome: outcomeOf(decision) });
-      if (decision.kind === "deny") return Promise.resolve(err(denied(decision.error)));
-      if (chosenGroup !== undefined) break;
-      return this.#matched(query, decision.group, trace, signal);
+      const routed = this.#decided(query, { index, decision }, trace, signal);
+      if (routed !== undefined) return routed;
     }
+    return this.#afterAll(query, trace, signal);
+  }
+
+  /** The routers from the first one that has to be waited for. */
+  async #later(
+    query: Query,
+    first: { readonly from: number; readonly decision: ReturnType<LaterRule> },
+    trace: RoutingStep[],
+    signal: AbortSignal,
+  ): Promise<Result<Routed, GatewayError>> {
+    for (let index = first.from; index < this.#routers.length; index += 1) {
+      const asked = index === first.from ? first.decision : this.#routers[index]?.rule(query);
+      const answer = asked instanceof Promise ? await asked : ok(asked ?? noMatch);
+      if (signal.aborted) return err(abortError(signal));
+      if (!answer.ok) {
+        trace.push({ step: this.#stepOf(index), outcome: "failed" });
+        return answer;
+      }
+      const routed = this.#decided(query, { index, decision: answer.value }, trace, signal);
+      if (routed !== undefined) return routed;
+    }
+    return this.#afterAll(query, trace, signal);
+  }
+
+  /** No router matched, or the client chose the group and none denied. */
+  #afterAll(
+    query: Query,
+    trace: RoutingStep[],
+    signal: AbortSignal,
+  ): Promise<Result<Routed, GatewayError>> {
+    const { chosenGroup } = query.session;
     if (chosenGroup === undefined) return this.#unmatched(query, trace, signal);
     trace.push({ step: "chosen", outcome: `group ${chosenGroup}` });
     return this.#matched(query, chosenGroup, trace, signal);
+  }
+
+  #stepOf(index: number): string {
+    return this.#routers[index]?.step ?? "";
+  }
+
+  /** Undefined where the router does not match. */
+  #decided(
+    query: Query,
+    { index, decision }: { readonly index: number; readonly decision: RuleDecision },
+    trace: RoutingStep[],
+    signal: AbortSignal,
+  ): Promise<Result<Routed, GatewayError>> | undefined {
+    if (decision.kind === "none") {
+      const passed = this.#routers[index]?.passed;
+      if (passed !== undefined) trace.push(passed);
+      return undefined;
+    }
+    trace.push({ step: this.#stepOf(index), outcome: outcomeOf(decision) });
+    if (decision.kind === "deny") return Promise.resolve(err(denied(decision.error)));
+    if (query.session.chosenGroup !== undefined) return this.#afterAll(query, trace, signal);
+    return this.#matched(query, decision.group, trace, signal);
   }
 
   async #matched(
@@ -153,7 +208,7 @@ function fallbacksOf(config: RoutesConfig): readonly string[] {
   return [routingFallback, ...ordered.filter((name) => name !== routingFallback)];
 }
 
-function ruleOf(router: RouterConfig): Rule {
+function ruleOf(router: RouterConfig, ask: AskScript): LaterRule {
   switch (router.type) {
     case "protocolBased":
       return protocolRule(router.protocols);
@@ -166,7 +221,9 @@ function ruleOf(router: RouterConfig): Rule {
     case "tags":
       return tagsRule(router.rules);
     case "compound":
-      return compoundRule(router);
+      return compoundRule(router, ask);
+    case "script":
+      return scriptRule(router.script, router.targetGroups, ask);
     default:
       return unreachable(router);
   }

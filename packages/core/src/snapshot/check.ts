@@ -7,6 +7,8 @@
 import type { GroupConfig } from "@gateway/contract/config/group.ts";
 import type { GuardConfig, GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import type { ConditionConfig, RouterConfig } from "@gateway/contract/config/router.ts";
+import type { ScriptConfig, ScriptUse } from "@gateway/contract/config/script.ts";
+import type { TranslationConfig } from "@gateway/contract/config/translation.ts";
 import { compileRegex } from "../regex/regex.ts";
 import { unreachable } from "../result.ts";
 
@@ -23,9 +25,19 @@ export interface SnapshotParts {
   readonly routers: readonly RouterConfig[];
   readonly routingFallback?: string | undefined;
   readonly guardrails?: GuardrailsConfig | undefined;
+  readonly scripts?: ScriptMap | undefined;
+  readonly translation?: Pick<TranslationConfig, "scripts"> | undefined;
 }
 
+type ScriptMap = Readonly<Record<string, Pick<ScriptConfig, "use">>>;
+
 type Path = ConfigProblem["path"];
+
+/** What may be named. */
+interface Known {
+  readonly groups: ReadonlySet<string>;
+  readonly scripts: ScriptMap;
+}
 
 /** Every problem, in the order of the file; empty when there is none. */
 export function checkSnapshot(config: SnapshotParts): readonly ConfigProblem[] {
@@ -33,24 +45,40 @@ export function checkSnapshot(config: SnapshotParts): readonly ConfigProblem[] {
     Object.entries(config.clusters).map(([name, { engine }]) => [name, engine]),
   );
   const groups = new Set(Object.keys(config.clusterGroups));
-  const { routingFallback } = config;
+  const { routingFallback, scripts = {} } = config;
   return [
-    ...Object.entries(config.clusterGroups).flatMap(([name, group]) =>
-      groupProblems(group, engines, ["clusterGroups", name]),
-    ),
+    ...Object.entries(config.clusterGroups).flatMap(([name, group]) => [
+      ...groupProblems(group, engines, ["clusterGroups", name]),
+      ...(group.strategy.type === "script"
+        ? scriptProblems(group.strategy.script, "order", scripts, [
+            "clusterGroups",
+            name,
+            "strategy",
+          ])
+        : []),
+    ]),
     ...config.routers.flatMap((router, index) =>
-      routerProblems(router, groups, ["routers", index]),
+      routerProblems(router, { groups, scripts }, ["routers", index]),
     ),
     ...(routingFallback === undefined
       ? []
       : unknownGroup(routingFallback, groups, ["routingFallback"])),
-    ...guardProblems(config.guardrails?.guards ?? [], groups),
+    ...guardProblems(config.guardrails?.guards ?? [], { groups, scripts }),
+    ...(config.translation?.scripts ?? []).flatMap(({ script, clusterGroups = [] }, index) => {
+      const at = ["translation", "scripts", index];
+      return [
+        ...scriptProblems(script, "rewrite", scripts, at),
+        ...clusterGroups.flatMap((group, place) =>
+          unknownGroup(group, groups, [...at, "clusterGroups", place]),
+        ),
+      ];
+    }),
   ];
 }
 
 function guardProblems(
   guards: readonly GuardConfig[],
-  groups: ReadonlySet<string>,
+  { groups, scripts }: Known,
 ): readonly ConfigProblem[] {
   const names = new Set<string>();
   return guards.flatMap((guard, index) => {
@@ -65,8 +93,9 @@ function guardProblems(
       ...clusterGroups.flatMap((group, place) =>
         unknownGroup(group, groups, [...at, "clusterGroups", place]),
       ),
-      ...conditionProblems(conditions, [...at, "conditions"]),
+      ...conditionProblems(conditions, scripts, [...at, "conditions"]),
       ...(guard.type === "queryRegex" ? regexProblems(guard, at) : []),
+      ...(guard.type === "script" ? scriptProblems(guard.script, "judge", scripts, at) : []),
     ];
   });
 }
@@ -95,6 +124,7 @@ function strategyProblems(
     case "roundRobin":
     case "leastLoaded":
     case "failover":
+    case "script":
       return [];
     case "weighted": {
       const known = new Set(members);
@@ -115,7 +145,7 @@ function strategyProblems(
 
 function routerProblems(
   router: RouterConfig,
-  groups: ReadonlySet<string>,
+  { groups, scripts }: Known,
   path: Path,
 ): readonly ConfigProblem[] {
   const targets = (map: Readonly<Record<string, unknown>>, key: string) =>
@@ -147,8 +177,15 @@ function routerProblems(
       );
     case "compound":
       return [
-        ...conditionProblems(router.conditions, [...path, "conditions"]),
+        ...conditionProblems(router.conditions, scripts, [...path, "conditions"]),
         ...unknownGroup(router.targetGroup, groups, [...path, "targetGroup"]),
+      ];
+    case "script":
+      return [
+        ...scriptProblems(router.script, "route", scripts, path),
+        ...router.targetGroups.flatMap((group, index) =>
+          unknownGroup(group, groups, [...path, "targetGroups", index]),
+        ),
       ];
     default:
       return unreachable(router);
@@ -157,13 +194,32 @@ function routerProblems(
 
 function conditionProblems(
   conditions: readonly ConditionConfig[],
+  scripts: ScriptMap,
   path: Path,
 ): readonly ConfigProblem[] {
   return conditions.flatMap((condition, index) => {
-    if (condition.type === "queryRegex") return regexProblems(condition, [...path, index]);
+    const at = [...path, index];
+    if (condition.type === "queryRegex") return regexProblems(condition, at);
+    if (condition.type === "script") return scriptProblems(condition.script, "match", scripts, at);
     if (condition.type !== "compound") return [];
-    return conditionProblems(condition.conditions, [...path, index, "conditions"]);
+    return conditionProblems(condition.conditions, scripts, [...at, "conditions"]);
   });
+}
+
+/** The script exists and is for this place; `path` leads to whatever refers to it. */
+function scriptProblems(
+  name: string,
+  use: ScriptUse,
+  scripts: ScriptMap,
+  path: Path,
+): readonly ConfigProblem[] {
+  const at = [...path, "script"];
+  // Names come from the file, and every object has a `constructor`.
+  const script = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
+  if (script === undefined)
+    return unknownName(name, new Map(Object.entries(scripts)), "script", at);
+  if (script.use === use) return [];
+  return [{ path: at, reason: `needs a script of the use ${use}; this one's is ${script.use}` }];
 }
 
 function regexProblems(

@@ -6,41 +6,37 @@
  */
 import { capacityWaitTimeoutMs, type GroupConfig } from "@gateway/contract/config/group.ts";
 import type { QueryAuth } from "@gateway/contract/config/queryAuth.ts";
+import type { TranslationConfig } from "@gateway/contract/config/translation.ts";
 import type { RouterConfig } from "@gateway/contract/config/router.ts";
 import { circuitBreaker, type Breaker } from "../cluster/breakers.ts";
 import { candidateSource, type GroupMembers } from "../cluster/candidates.ts";
 import { FirstAnswers } from "../cluster/firstAnswers.ts";
 import { watchBackend, type Watch } from "../cluster/health.ts";
 import { strategyOf } from "../cluster/strategy.ts";
-import { abortError, gatewayError, type GatewayError } from "../error.ts";
+import { gatewayError, type GatewayError } from "../error.ts";
 import { onFirstUse, type FirstUse } from "../tool/firstUse.ts";
 import type { Authenticator } from "../port/authenticator.ts";
 import type { AuthContext } from "../query/identity.ts";
 import type { AdmitRequest } from "../port/capacity.ts";
-import type { Slot } from "../query/slot.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
 import { catalogsOf } from "../query/reached.ts";
+import type { ScriptConfig } from "@gateway/contract/config/script.ts";
+import type { Scripts } from "../script/scripts.ts";
 import type { TokenExchange } from "../port/tokenExchange.ts";
-import type { Admitted, Policed, Query, Routed, Translated, QueryLimits } from "../query/query.ts";
-import { policedAs, translatedTo } from "../query/stages.ts";
+import type { Policed, QueryLimits, Routed } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
-import {
-  compileGuards,
-  isLong,
-  judgedNow,
-  type Guards,
-  type Passed,
-  type PolicyLog,
-} from "../guard/guards.ts";
+import { compileGuards, type Guards } from "../guard/guards.ts";
 import type { GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
-import { agentRefusal } from "./agentWrites.ts";
-import { inWordsOf, type EngineSql } from "./engineSql.ts";
+import { askScripts, type AskScript } from "../route/rule/ask.ts";
 import { compileRoutes } from "../route/route.ts";
 import { withEngineLogins, withinRealm } from "./engineLogins.ts";
 import type { ClusterHealth, Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
+import { policed } from "./policed.ts";
+import { compileRewrites, type Rewrites } from "./rewrites.ts";
+import { forEngine } from "./translate.ts";
 
 /** The part of the configuration that lives in a snapshot. */
 export interface SnapshotConfig {
@@ -57,6 +53,8 @@ export interface SnapshotConfig {
   readonly routers: readonly RouterConfig[];
   readonly routingFallback?: string | undefined;
   readonly guardrails?: GuardrailsConfig | undefined;
+  readonly scripts?: Readonly<Record<string, ScriptConfig>> | undefined;
+  readonly translation?: TranslationConfig | undefined;
 }
 
 export interface CompileParts {
@@ -67,6 +65,8 @@ export interface CompileParts {
   readonly exchanges?: ReadonlyMap<string, TokenExchange>;
   /** Releases the backends; another generation may go on using some of them. */
   closeBackends(): Promise<void>;
+  /** The scripts of the configuration, open; absent where it has none. */
+  readonly scripts?: Scripts | undefined;
   readonly authenticator: Authenticator & Partial<AsyncDisposable>;
   readonly authorizer: Authorizer & Partial<AsyncDisposable>;
   readonly revision: string;
@@ -83,6 +83,8 @@ interface CompiledGroup extends GroupMembers {
   readonly limits: QueryLimits;
   /** Undefined where no guard judges the group's queries. */
   readonly guards: Guards | undefined;
+  /** Undefined where no script changes the group's statements. */
+  readonly rewrites: Rewrites | undefined;
   readonly waitTimeoutMs: number;
   readonly defaultTags: readonly (readonly [string, string])[];
 }
@@ -93,11 +95,14 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const authenticator = withEngineLogins(parts.authenticator, backends);
   const watches = watchesOf(parts);
   const learning = new FirstAnswers([...watches.values()], host.clock);
+  const ask = askScripts(parts.scripts, host);
+  const running = new Map<string, number>();
   const groups = onFirstUse(config.clusterGroups, (name, group) =>
-    compileGroup(name, group, { config, parts, watches }),
+    compileGroup(name, group, { config, parts, watches, ask }),
   );
   const identities = compileIdentities(config.clusters, parts);
-  const routes = compileRoutes(config, withinRealm(authorizer, config.clusterGroups, backends));
+  const within = withinRealm(authorizer, config.clusterGroups, backends);
+  const routes = compileRoutes(config, within, ask);
   return {
     revision: parts.revision,
     authenticator,
@@ -114,22 +119,15 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     },
     tagged: (query) => taggedAs(query, found(groups, query.group)),
     police: (query, log, signal) =>
-      policed(query, found(groups, query.group), { host, log, signal }),
+      policed(query, found(groups, query.group), { host, log, signal, ask, running }),
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query, signal) => {
       const limits = query.guarded?.limits ?? found(groups, query.group).limits;
+      const { rewrites } = found(groups, query.group);
       const backend = backends.get(query.slot.cluster);
-      if (!readsExpressions(query, backend)) return err(onlyLiterals);
-      if (query.call !== undefined && backend?.speaks !== "postgres") return err(otherProtocol);
-      if (query.mysql !== undefined && backend?.speaks !== "mysql") return err(otherProtocol);
-      const engineSql = inWordsOf(query, {
-        host,
-        backend,
-        signal,
-        recordsMasked: parts.recordsMasked === true,
-      });
-      const finish = (sql: EngineSql) => translated(query, sql, limits);
-      return engineSql instanceof Promise ? engineSql.then(finish) : finish(engineSql);
+      const recordsMasked = parts.recordsMasked === true;
+      const writing = { host, backend, signal, recordsMasked };
+      return forEngine(query, writing, { limits, ask, rewrites });
     },
     identify: identities.identify,
     audience: (query) => identities.audience(query, found(groups, query.group).members),
@@ -143,7 +141,9 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     limits: (group) => found(groups, group).limits,
     attempt: (group, cluster) => {
       const end = found(groups, group).breakers.get(cluster)?.begin();
+      running.set(cluster, (running.get(cluster) ?? 0) + 1);
       return (outcome) => {
+        running.set(cluster, (running.get(cluster) ?? 0) - 1);
         end?.(outcome);
         if (outcome === "failed") watches.get(cluster)?.suspect();
       };
@@ -190,46 +190,9 @@ function healthOf(
   }));
 }
 
-interface Policing {
-  readonly host: Pick<Host, "slices">;
-  readonly log: PolicyLog;
-  readonly signal: AbortSignal;
-}
-
-/** A promise only for a long text that guards have to read. */
-function policed(
-  query: Routed,
-  { config, guards }: CompiledGroup,
-  { host, log, signal }: Policing,
-): Result<Policed, GatewayError> | Promise<Result<Policed, GatewayError>> {
-  const refusal = agentRefusal(query, config.agentWrites);
-  if (refusal !== undefined) {
-    log.acted("agentWrites: denied");
-    return err(refusal);
-  }
-  if (guards === undefined) return ok(policedAs(query, query.sql));
-  if (!isLong(query)) return passedAs(query, judgedNow(guards, query, log));
-  const client = {
-    get over() {
-      return signal.aborted;
-    },
-  };
-  const { user } = query.session.identity;
-  const steps = guards.judge(query, log);
-  return host.slices
-    .run({ steps, user, client })
-    .then((passed) => passedAs(query, passed ?? err(abortError(signal))));
-}
-
-function passedAs(
-  query: Routed,
-  passed: Result<Passed, GatewayError>,
-): Result<Policed, GatewayError> {
-  return passed.ok ? ok(policedAs(query, passed.value.sql, passed.value.guarded)) : passed;
-}
-
 async function closeParts(parts: CompileParts): Promise<void> {
   await parts.closeBackends();
+  await parts.scripts?.[Symbol.asyncDispose]();
   await parts.authenticator[Symbol.asyncDispose]?.();
   await parts.authorizer[Symbol.asyncDispose]?.();
 }
@@ -239,7 +202,7 @@ function admissionOf(
   group: CompiledGroup,
   excluded: ReadonlySet<string>,
 ): Result<AdmitRequest, GatewayError> {
-  const source = candidateSource(group, excluded);
+  const source = candidateSource(group, excluded, query.order);
   if (source.kind === "none") return err(gatewayError("cluster.unavailable"));
   return ok({
     query,
@@ -250,38 +213,6 @@ function admissionOf(
     maxRunningPerUser: group.config.maxRunningPerUser,
     candidates: source.candidates,
   });
-}
-
-/** Whether the engine takes the parameters as they are. Configuration may change between a frontend's look and the slot. */
-function readsExpressions({ parameters, session }: Query, backend: Backend | undefined): boolean {
-  if (backend?.dialect === session.dialect) return true;
-  return parameters.every(({ expression }) => expression === undefined);
-}
-
-const onlyLiterals = gatewayError("query.unsupported", {
-  message: "Only literals may be parameters: the engine does not read the client's dialect.",
-});
-
-/** Values that a client prepared for a PostgreSQL are no values anywhere else. */
-const otherProtocol = gatewayError("query.unsupported", {
-  message: "The engines of this session changed while the statement was on its way; send it again.",
-});
-
-function translated(
-  query: Admitted,
-  engineSql: EngineSql,
-  limits: QueryLimits,
-): Result<Translated, GatewayError> {
-  if (!engineSql.ok) return engineSql;
-  const maxExecutionMs = engineLimitOf(limits, query.slot);
-  return ok(translatedTo(query, engineSql.value, maxExecutionMs));
-}
-
-/** The group's limit may have changed since the slot was leased, and whoever leased it counts on the old one. */
-function engineLimitOf({ maxExecutionMs: own }: QueryLimits, { lease }: Slot): number | undefined {
-  const granted = lease?.maxExecutionMs;
-  if (own === undefined || granted === undefined) return own ?? granted;
-  return Math.min(own, granted);
 }
 
 function renewed(
@@ -300,10 +231,11 @@ interface GroupContext {
   readonly config: SnapshotConfig;
   readonly parts: CompileParts;
   readonly watches: ReadonlyMap<string, Watch>;
+  readonly ask: AskScript;
 }
 
 function compileGroup(name: string, group: GroupConfig, context: GroupContext): CompiledGroup {
-  const { config, parts, watches } = context;
+  const { config, parts, watches, ask } = context;
   const breakers = new Map<string, Breaker>();
   // A disabled cluster was not opened; the group goes on with the others.
   const open = group.members.flatMap((cluster) => {
@@ -333,7 +265,8 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
     maxRunning: group.maxRunningQueries,
     strategy: strategyOf(group.strategy),
     limits,
-    guards: compileGuards(config.guardrails?.guards ?? [], name, limits),
+    guards: compileGuards(config.guardrails?.guards ?? [], name, limits, ask),
+    rewrites: compileRewrites(config.translation, name),
     waitTimeoutMs: capacityWaitTimeoutMs(group),
     defaultTags: Object.entries(group.defaultTags),
   };

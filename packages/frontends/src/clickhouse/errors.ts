@@ -64,6 +64,8 @@ export const clickhouseErrors = {
   "auth.unavailable": "NETWORK_ERROR",
   "auth.noBackendIdentity": "ACCESS_DENIED",
   "policy.denied": "ACCESS_DENIED",
+  "script.failed": "LOGICAL_ERROR",
+  "script.busy": "TOO_MANY_SIMULTANEOUS_QUERIES",
   "route.denied": "QUERY_IS_PROHIBITED",
   "route.forbidden": "ACCESS_DENIED",
   "route.noGroup": "ALL_CONNECTION_TRIES_FAILED",

@@ -38,6 +38,8 @@ export const flightErrors = {
   "auth.unavailable": "unavailable",
   "auth.noBackendIdentity": "unauthenticated",
   "policy.denied": "permissionDenied",
+  "script.failed": "internal",
+  "script.busy": "resourceExhausted",
   "route.denied": "permissionDenied",
   "route.forbidden": "permissionDenied",
   "route.noGroup": "failedPrecondition",

@@ -67,22 +67,19 @@ describe("parseConfig", () => {
 clusters:
   a: { engine: duckDb }
 clusterGroups:
-  g: { members: [a], maxRunningQueries: 1, strategy: { type: script, name: x } }
-routers:
-  - { type: script, name: x }
-translation: { mode: auto }
+  g: { members: [a], maxRunningQueries: 1 }
+translation: { mode: strict, pythonScripts: true }
 accessControl: {}
 guardrails:
   guards:
     - { name: a, type: maxScanBytes, bytes: 1 }
-    - { name: b, type: script, script: x }
+    - { name: b, type: webhook }
 `;
     expect(linesFor(text)).toEqual([
-      "clusterGroups.g.strategy.type: not built yet: strategies written as scripts",
-      "routers[0].type: not built yet: routers written as scripts",
-      "translation: not built yet: translation between SQL dialects",
+      "translation.mode: not built yet: translation between SQL dialects",
+      "translation.pythonScripts: not built yet: scripts in Python; scripts in JavaScript stand at the key scripts",
       "guardrails.guards[0].type: not built yet: limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
-      "guardrails.guards[1].type: not built yet: guards written as scripts",
+      "guardrails.guards[1].type: not built yet: guards that ask a web service",
       "accessControl: not built yet: access control of tables and columns",
     ]);
   });

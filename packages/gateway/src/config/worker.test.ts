@@ -18,7 +18,8 @@ describe("controlPlaneProblems", () => {
       catalogProvider: {},
       guardrails: {},
       accessControl: {},
-      translation: { mode: "a", errorOnUnsupported: false, pythonScripts: [] },
+      translation: { mode: "a", errorOnUnsupported: false, scripts: [], pythonScripts: [] },
+      scripts: {},
     };
     const gateway = { role: "worker", workerApi: {}, persistence: { type: "postgres" } };
     const problems = controlPlaneProblems({ ...owned, gateway }, []);
@@ -35,6 +36,8 @@ describe("controlPlaneProblems", () => {
       "accessControl",
       "translation.mode",
       "translation.errorOnUnsupported",
+      "translation.scripts",
+      "scripts",
       "gateway.workerApi",
       "gateway.persistence",
     ]);

@@ -15,6 +15,8 @@ const owned: readonly Path[] = [
   ["accessControl"],
   ["translation", "mode"],
   ["translation", "errorOnUnsupported"],
+  ["translation", "scripts"],
+  ["scripts"],
   ["gateway", "workerApi"],
   ["gateway", "retention"],
   ["gateway", "adminApi", "firstAdmin"],

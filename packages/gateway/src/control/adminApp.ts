@@ -62,8 +62,9 @@ export function adminApp(
       ? door && consoleQueries(door, config.gateway.adminApi.queryConsole)
       : undefined,
     clusterHealth: () => generations.active?.health() ?? [],
-    explainRoute: routeExplainer(configuration, generations),
+    explainRoute: routeExplainer(configuration, generations, host),
     testCluster: clusterTest(options),
+    scripts: host.scripts,
     workerApi:
       workerApi?.enabled === true && workerApi.sharedSecret !== undefined
         ? {

@@ -59,6 +59,7 @@ export async function openControl(
       (file: unknown) => [...limits.judge(file), ...exposed(config.gateway, file)],
       { leases: leasesSlots(config.gateway) },
     ),
+    scripts: host.scripts,
     secretRefsAllowed: limits.secretRefsAllowed,
   });
   if (!opened.ok) {

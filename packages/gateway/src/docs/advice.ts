@@ -56,6 +56,16 @@ export const advice = {
     operator:
       "`policyActions` of the query's record name the guard, or `agentWrites` of the group.",
   },
+  "script.failed": {
+    user: "Ask the operators: the query met a script of the configuration that failed.",
+    operator:
+      "The log has `script.failed` with the name of the script, what went wrong (`time`, `memory`, `threw`, `answer`, `lost`) and the line; `POST /admin/script-test` runs it on an example. A router, a condition, a guard or a rewrite that fails refuses the query; a strategy that fails lets the members take turns.",
+  },
+  "script.busy": {
+    user: "Try again shortly.",
+    operator:
+      "Scripts run one at a time, in turns by user; 1,000 calls may wait, and each for two seconds. A user whose queries make scripts run out of time is refused for a second after the third.",
+  },
   "route.denied": {
     user: "Read the message: the rule's author wrote it.",
     operator: "A `queryRegex` rule with `action: deny` matched; the routing trace says which.",

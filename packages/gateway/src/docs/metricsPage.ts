@@ -4,6 +4,7 @@ import { workerApiFamilies } from "@gateway/control/worker/metrics.ts";
 import { leaseFamilies } from "@gateway/core/capacity/lease/leaseMetrics.ts";
 import { engineRunning } from "@gateway/core/capacity/reaper/reaper.ts";
 import type { MetricFamily } from "@gateway/core/port/metrics.ts";
+import { scriptFailures } from "@gateway/core/route/rule/ask.ts";
 import { queryFamilies } from "@gateway/core/run/step/metrics.ts";
 import { authFailures } from "@gateway/core/run/openDoor.ts";
 import { scopeFamilies } from "@gateway/engines/adbc/scope/metrics.ts";
@@ -28,6 +29,7 @@ const labels = {
   result: "`answered`, or `unreached` where the gateway that has the query did not answer",
   stage: "where it failed: `read`, `build`, `activate`, or `worker_activate` on a worker",
   status: "how the query ended: `finished`, `failed`, `cancelled` or `denied`",
+  use: "what a script is for: `route`, `match`, `order`, `judge` or `rewrite`",
 } as const;
 
 /** Every family that a process may show. */
@@ -44,6 +46,7 @@ export const families: readonly Family[] = [
   configFailures,
   ...Object.values(relayFamilies),
   authFailures,
+  scriptFailures,
   bugs,
 ];
 

@@ -11,6 +11,7 @@ import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Scripts } from "@gateway/core/script/scripts.ts";
 import type { TokenExchange } from "@gateway/core/port/tokenExchange.ts";
 import type { Redaction } from "@gateway/core/record/redact.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
@@ -54,12 +55,17 @@ export async function openConfig(
   await nextTurn();
   const opened = await Promise.all(enabled.map(([name, cluster]) => shared.hold(name, cluster)));
   const held = opened.flatMap((one) => (one.ok ? [one.value] : []));
-  const failures = opened.flatMap((one) => (one.ok ? [] : [one.error]));
+  const scripts = await openScripts(config, host);
+  const failures = [
+    ...opened.flatMap((one) => (one.ok ? [] : [one.error])),
+    ...(scripts.ok ? [] : scripts.error),
+  ];
   const closeBackends = async (): Promise<void> => {
     await Promise.all(held.map((one) => one[Symbol.asyncDispose]()));
   };
-  if (failures.length > 0) {
+  if (failures.length > 0 || !scripts.ok) {
     await closeBackends();
+    if (scripts.ok) await scripts.value?.[Symbol.asyncDispose]();
     return err(failures);
   }
   const operators = {
@@ -81,6 +87,7 @@ export async function openConfig(
         ),
       ),
       closeBackends,
+      scripts: scripts.value,
       authenticator,
       authorizer,
       revision,
@@ -91,10 +98,23 @@ export async function openConfig(
     compile,
     discard: async () => {
       await closeBackends();
+      await scripts.value?.[Symbol.asyncDispose]();
       await authenticator[Symbol.asyncDispose]?.();
       await authorizer[Symbol.asyncDispose]?.();
     },
   });
+}
+
+/** Undefined where the configuration has none: nothing is loaded for it then. */
+async function openScripts(
+  { scripts }: SnapshotConfig,
+  host: Host,
+): Promise<Result<Scripts | undefined, readonly StartError[]>> {
+  if (Object.keys(scripts).length === 0) return ok(undefined);
+  const opened = await host.scripts?.open(scripts);
+  if (opened?.ok === true) return opened;
+  const faults = opened?.error.map(({ name, reason }) => `scripts.${name}: ${reason}`);
+  return err((faults ?? ["scripts do not run here"]).map((reason) => ({ part: "config", reason })));
 }
 
 function nextTurn(): Promise<void> {

@@ -4,6 +4,7 @@ import { delimiter, dirname, isAbsolute, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Host } from "@gateway/core/port/host.ts";
 import { slicesOf } from "@gateway/core/tool/slices.ts";
+import { ScriptHost } from "@gateway/sql/script/scriptHost.ts";
 import { SqlThreads } from "@gateway/sql/thread/sqlThreads.ts";
 import { systemClock } from "./clock.ts";
 import { egressOf, noEgressLimits, type EgressLimits } from "./egress.ts";
@@ -39,6 +40,7 @@ export function nodeHost(
     randomBytes: (length) => new Uint8Array(randomBytes(length)),
     threads,
     sql: new SqlThreads({ clock: systemClock, threads, log }),
+    scripts: new ScriptHost({ threads, clock: systemClock }),
     slices: slicesOf({ othersServed: () => setImmediate(), nowMs: () => systemClock.nowMs() }),
     log,
     metrics,

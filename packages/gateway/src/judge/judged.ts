@@ -49,7 +49,7 @@ export function judged(input: JudgeInput): Result<Activated, readonly string[]> 
   if (!parsed.success) {
     return err(parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`));
   }
-  const { gateway, scripts: _none, ...config } = parsed.data;
+  const { gateway, ...config } = parsed.data;
   return ok({ config, history: gateway?.workerApi?.history });
 }
 

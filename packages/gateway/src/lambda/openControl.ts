@@ -24,6 +24,7 @@ import { objectLimits } from "../judge/objectLimits.ts";
 import type { Callers } from "./callers.ts";
 import type { Open, OpenRefusal } from "./opening.ts";
 import { judgeSchema } from "./schema.ts";
+import { syntaxOnly } from "./scriptSyntax.ts";
 import type { FunctionSettings } from "./settings.ts";
 
 export type FunctionHost = Omit<Host, "threads" | "slices" | "random" | "egress">;
@@ -58,6 +59,7 @@ export function controlOpening(parts: ControlParts): Open {
         metrics: host.metrics,
         judge: Object.assign((file: unknown) => limits.judge(file), { leases: true }),
         secretRefsAllowed: limits.secretRefsAllowed,
+        scripts: syntaxOnly,
         follow: false,
       }),
     ]);
@@ -87,6 +89,7 @@ function appOf(
     clusterHealth: undefined,
     explainRoute: routeExplainer(config),
     testCluster: undefined,
+    scripts: undefined,
     workerApi: fleetSecrets === undefined ? undefined : { secrets: fleetSecrets },
     host: "function",
     // The platform freezes and ends instances without a word.

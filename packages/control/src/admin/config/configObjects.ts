@@ -1,6 +1,7 @@
 /** `/admin/clusters`, `/admin/groups`, `/admin/scripts`, `/admin/settings`, `/admin/routing`: the configuration, object by object. */
 import { groupSchema } from "@gateway/contract/config/group.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
+import { scriptSchema } from "@gateway/contract/config/script.ts";
 import { z } from "zod";
 import { settingNames } from "../../config/file.ts";
 import { clusterSchema, fallbackSchema, objectName } from "../../config/objects.ts";
@@ -36,7 +37,7 @@ export function configObjectRoutes(api: AdminApi): void {
     kind: "script",
     what: "script",
     name: objectName,
-    body: documentSchema,
+    body: scriptSchema,
   });
   objectRoutes(api, {
     path: "/settings",

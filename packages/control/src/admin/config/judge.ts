@@ -69,12 +69,12 @@ function validateRoute(api: AdminApi): void {
       },
     },
   } as const;
-  route(api, ["POST", "/validate"], operation, ({ body }) => {
+  route(api, ["POST", "/validate"], operation, async ({ body }) => {
     const { config } = api.deps;
     const faults =
       "file" in body
-        ? config.validate(undefined, body.file)
-        : config.validate({ kind: body.kind, name: body.name }, body.body);
+        ? await config.validate(undefined, body.file)
+        : await config.validate({ kind: body.kind, name: body.name }, body.body);
     return Response.json({ valid: faults.length === 0, faults });
   });
 }

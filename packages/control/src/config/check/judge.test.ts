@@ -30,7 +30,6 @@ describe("judgeFile", () => {
   });
 
   it.each([
-    [{ scripts: { a: {} } }, "scripts: not built yet: scripts"],
     [{ accessControl: {} }, "accessControl: not built yet: access control of tables and columns"],
   ])("refuses parts that are not built, and says which (%j)", (file, line) => {
     expect(linesFor(file)).toEqual([line]);

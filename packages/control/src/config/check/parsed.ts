@@ -78,6 +78,7 @@ function configOf(objects: Iterable<ConfigObject>): FileConfig | undefined {
   const sections = {
     clusters: new Map<string, unknown>(),
     clusterGroups: new Map<string, unknown>(),
+    scripts: new Map<string, unknown>(),
   };
   const others: Partial<FileConfig>[] = [];
   for (const object of objects) {
@@ -90,11 +91,13 @@ function configOf(objects: Iterable<ConfigObject>): FileConfig | undefined {
   empty ??= fileSchema.parse({});
   const clusters = Object.fromEntries(sections.clusters);
   const clusterGroups = Object.fromEntries(sections.clusterGroups);
-  return Object.assign({ ...empty, clusters, clusterGroups }, ...others) as FileConfig;
+  const scripts = Object.fromEntries(sections.scripts);
+  return Object.assign({ ...empty, clusters, clusterGroups, scripts }, ...others) as FileConfig;
 }
 
-function sectionOf({ kind }: ConfigObject): "clusters" | "clusterGroups" | undefined {
+function sectionOf({ kind }: ConfigObject): "clusters" | "clusterGroups" | "scripts" | undefined {
   if (kind === "cluster") return "clusters";
+  if (kind === "script") return "scripts";
   return kind === "clusterGroup" ? "clusterGroups" : undefined;
 }
 

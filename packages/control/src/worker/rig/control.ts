@@ -139,6 +139,7 @@ function depsOf({ host, kind, store, config, secrets, stopping }: DepsParts): Co
     console: undefined,
     clusterHealth: undefined,
     explainRoute: unused,
+    scripts: undefined,
     testCluster: undefined,
     workerApi: { secrets: secrets.map((secret) => new Secret(secret)) },
     stopping,

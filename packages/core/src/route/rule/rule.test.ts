@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { routersSchema } from "@gateway/contract/config/router.ts";
+import { noScripts } from "./ask.ts";
 import { compoundRule } from "./compound.ts";
 import { headerCondition, headerRule } from "./header.ts";
 import { protocolCondition, protocolRule } from "./protocol.ts";
@@ -146,6 +147,6 @@ describe("compoundRule", () => {
       { type: "compound", combine, conditions, targetGroup: "g" },
     ]);
     if (router?.type !== "compound") throw new Error("not a compound router");
-    return compoundRule(router);
+    return compoundRule(router, noScripts);
   }
 });

@@ -10,6 +10,7 @@ const files = {
   hash: "hashThread.js",
   judge: "judgeThread.js",
   pglite: "pgliteThread.js",
+  script: "scriptThread.js",
   sql: "sqlThread.js",
 } as const;
 
@@ -18,6 +19,7 @@ const limits: { readonly [N in keyof typeof files]?: ResourceLimits } = {
   adbc: { maxYoungGenerationSizeMb: 6 },
   catalogMirror: { maxYoungGenerationSizeMb: 6 },
   pglite: { maxYoungGenerationSizeMb: 6 },
+  script: { maxYoungGenerationSizeMb: 6 },
   // Its parser recurses once for each level of nesting in a text.
   sql: { stackSizeMb: 64 },
 };

@@ -1,0 +1,105 @@
+/**
+ * Scripts that change a statement once its cluster is known, before and after it is put into the engine's words.
+ *
+ * Policies judged what the client sent. So what a script writes has to be one statement of the same kind that does no
+ * more than the one before and takes the same parameters; anything else refuses the query.
+ */
+import { scriptSqlMax, type ScriptPlace } from "@gateway/contract/script.ts";
+import type { TranslationConfig } from "@gateway/contract/config/translation.ts";
+import { gatewayError, type GatewayError } from "../error.ts";
+import { isOfSession, onlyReads } from "../guard/kinds.ts";
+import type { Admitted } from "../query/query.ts";
+import { err, ok, type Result } from "../result.ts";
+import type { AskScript } from "../route/rule/ask.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import { splitStatements } from "../sql/lex/split.ts";
+import { findPlaceholders } from "../sql/rewrite/placeholders.ts";
+import { readStatement } from "../sql/statement.ts";
+
+type When = ScriptPlace["when"];
+
+/** The rewrites of one group, in their order. */
+export type Rewrites = Readonly<Record<When, readonly string[]>>;
+
+/** Undefined where none changes the group's statements. */
+export function compileRewrites(
+  translation: Pick<TranslationConfig, "scripts"> | undefined,
+  group: string,
+): Rewrites | undefined {
+  const own = (translation?.scripts ?? []).filter(
+    ({ clusterGroups }) => clusterGroups?.includes(group) ?? true,
+  );
+  if (own.length === 0) return undefined;
+  const of = (when: When) => own.filter((one) => one.when === when).map(({ script }) => script);
+  return { before: of("before"), after: of("after") };
+}
+
+/** The cluster that was chosen, as scripts are told of it. */
+export type RewritePlace = Pick<ScriptPlace, "cluster" | "engine"> & { readonly dialect: Dialect };
+
+export interface Rewriting {
+  readonly rewrites: Rewrites;
+  readonly ask: AskScript;
+  readonly place: RewritePlace;
+}
+
+/** `sql` as the scripts leave it. It stands in the client's dialect before, and in the engine's after. */
+export async function rewritten(
+  query: Admitted,
+  sql: string,
+  when: When,
+  { rewrites, ask, place }: Rewriting,
+): Promise<Result<string, GatewayError>> {
+  if (isOfSession(query.statement)) return ok(sql);
+  const dialect = when === "before" ? query.session.dialect : place.dialect;
+  const { group } = query;
+  let text = sql;
+  for (const script of rewrites[when]) {
+    if (text.length > scriptSqlMax) return err(failed(script, "is given no text of that length"));
+    const beside: ScriptPlace = { ...place, when };
+    const answer = await ask("rewrite", script, { query, group, sql: text, beside });
+    if (!answer.ok) return answer;
+    if (answer.value === null || answer.value === text) continue;
+    const wrong =
+      differenceOf(text, answer.value, dialect) ??
+      unboundBy(query.session.dialect, text, answer.value);
+    if (wrong !== undefined) return err(failed(script, wrong));
+    text = answer.value;
+  }
+  return ok(text);
+}
+
+function failed(script: string, what: string): GatewayError {
+  return gatewayError("script.failed", {
+    message: `The script ${script} of the configuration ${what}.`,
+  });
+}
+
+/** What is wrong with a new text; undefined where it does what the old one does, as far as words tell. */
+function differenceOf(before: string, after: string, dialect: Dialect): string | undefined {
+  const slices = splitStatements(after, dialect, 1);
+  if (!slices.ok || slices.value.length !== 1) return "wrote more than one statement, or none";
+  const was = readStatement(before, dialect);
+  const is = readStatement(after, dialect);
+  if (is.doubt !== undefined && was.doubt === undefined) {
+    return "wrote a text that engines may read in different ways";
+  }
+  if (is.kind !== was.kind) return `wrote a statement of another kind (${is.kind})`;
+  if (onlyReads(was) && !onlyReads(is)) return "wrote a statement that may write";
+  return undefined;
+}
+
+/** Values go to the engine as they came, by number or in order. A description comes before its values, so texts are compared without. */
+function unboundBy(dialect: Dialect, before: string, after: string): string | undefined {
+  const was = takenBy(before, dialect);
+  if (was !== undefined && was === takenBy(after, dialect)) return undefined;
+  return "changed the parameters of the statement or their order";
+}
+
+/** Which parameters a text takes, in its order; undefined where they can not be told apart. */
+function takenBy(sql: string, dialect: Dialect): string | undefined {
+  const found = findPlaceholders(sql, dialect);
+  if (!found.ok) return undefined;
+  const { placeholders, names } = found.value;
+  return JSON.stringify([placeholders.map(({ index }) => index), names]);
+}
