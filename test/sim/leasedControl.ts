@@ -7,7 +7,7 @@ import {
 import { localLeases } from "@gateway/control/worker/capacity/localLeases.ts";
 import { memoryStore } from "@gateway/control/store/memory.ts";
 import type { Store } from "@gateway/control/store/store.ts";
-import type { LeaseSource, ReaperLink } from "@gateway/core/port/leases.ts";
+import type { LeaseSource, ReaperLink } from "@gateway/core/capacity/lease/leases.ts";
 import type { VirtualHost } from "@gateway/core/rig/virtual.ts";
 
 export interface SimControl {

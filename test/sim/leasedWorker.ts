@@ -9,7 +9,7 @@ import { gatewayError } from "@gateway/core/error.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Slot } from "@gateway/core/query/slot.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { LeaseResult, LeaseSource, ReaperLink } from "@gateway/core/port/leases.ts";
+import type { LeaseResult, LeaseSource, ReaperLink } from "@gateway/core/capacity/lease/leases.ts";
 import type { VirtualHost } from "@gateway/core/rig/virtual.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { planeOf } from "@gateway/core/run/rig/plane.ts";

@@ -1,6 +1,6 @@
 import type { AcquireRequest } from "@gateway/contract/capacityApi.ts";
 import { describe, expect, it } from "vitest";
-import type { LeaseSource } from "../port/leases.ts";
+import type { LeaseSource } from "./lease/leases.ts";
 import { virtualHost } from "../rig/virtual.ts";
 import { ok } from "../result.ts";
 import { leasedCapacity } from "./leased.ts";

@@ -12,7 +12,7 @@ import type { GatewayError } from "../error.ts";
 import type { AdmitRequest, Capacity, CapacityCount } from "../port/capacity.ts";
 import type { Slot } from "../query/slot.ts";
 import type { Host } from "../port/host.ts";
-import type { LeaseFailure, LeaseSource } from "../port/leases.ts";
+import type { LeaseFailure, LeaseSource } from "./lease/leases.ts";
 import type { Queued } from "../query/event.ts";
 import type { Result } from "../result.ts";
 import { Admissions } from "./queue/admissions.ts";

@@ -3,7 +3,7 @@
  * its workers shares their slots. It needs no registration and no HTTP.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { LeaseFailure, LeaseSource, ReaperLink } from "@gateway/core/port/leases.ts";
+import type { LeaseFailure, LeaseSource, ReaperLink } from "@gateway/core/capacity/lease/leases.ts";
 import type { StoreUnavailable } from "../../store/store.ts";
 import type { SharedCapacity, CapacityRefusal } from "./capacityPort.ts";
 

@@ -9,7 +9,7 @@
 import type { AcquireResponse } from "@gateway/contract/capacityApi.ts";
 import { gatewayError } from "../../error.ts";
 import type { Host } from "../../port/host.ts";
-import type { LeaseFailure, LeaseSource } from "../../port/leases.ts";
+import type { LeaseFailure, LeaseSource } from "./leases.ts";
 import type { Admissions } from "../queue/admissions.ts";
 import { AskWindow } from "../queue/askWindow.ts";
 import { leadOf } from "./clockLead.ts";

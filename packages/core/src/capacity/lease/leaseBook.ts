@@ -10,7 +10,7 @@
 import type { GrantedLease, NamedLease } from "@gateway/contract/capacityApi.ts";
 import { leasesPerCallMax } from "@gateway/contract/capacityApi.ts";
 import type { Host } from "../../port/host.ts";
-import type { LeaseFailure, LeaseSource } from "../../port/leases.ts";
+import type { LeaseFailure, LeaseSource } from "./leases.ts";
 import { ClockLead } from "./clockLead.ts";
 import { leaseMarginMs, lookEveryMs, renewEveryMs, retryMs, stoodStillMs } from "./leaseLimits.ts";
 import { pause } from "../../tool/pause.ts";

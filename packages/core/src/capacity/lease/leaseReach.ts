@@ -3,7 +3,7 @@
  * message is no reason to start counting slots here.
  */
 import type { Host } from "../../port/host.ts";
-import type { LeaseFailure } from "../../port/leases.ts";
+import type { LeaseFailure } from "./leases.ts";
 import { awayAfterMs, retryMs } from "./leaseLimits.ts";
 import { pause } from "../../tool/pause.ts";
 import type { Stopper } from "../../tool/stopper.ts";

@@ -2,7 +2,7 @@ import type { ObservedRequest } from "@gateway/contract/capacityApi.ts";
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../../error.ts";
 import type { Backend, RunningStatements } from "../../port/backend.ts";
-import type { ReaperLink } from "../../port/leases.ts";
+import type { ReaperLink } from "../lease/leases.ts";
 import { virtualHost } from "../../rig/virtual.ts";
 import { planeOf } from "../../run/rig/plane.ts";
 import { err, ok, type Result } from "../../result.ts";

@@ -6,7 +6,7 @@
 import type { Sighting, SuspectLease } from "@gateway/contract/capacityApi.ts";
 import type { Backend, RunningStatements } from "../../port/backend.ts";
 import type { Host } from "../../port/host.ts";
-import type { ReaperLink } from "../../port/leases.ts";
+import type { ReaperLink } from "../lease/leases.ts";
 import type { Generations } from "../../snapshot/generation.ts";
 import { tagPrefix } from "../../query/tag.ts";
 import { pause } from "../../tool/pause.ts";

@@ -1,7 +1,7 @@
 /** Workers that share leases over calls that a test cuts and loses, on clocks that it stops and moves. */
 import type { AdmitRequest, Capacity } from "../../port/capacity.ts";
 import type { Slot } from "../../query/slot.ts";
-import type { LeaseResult, LeaseSource } from "../../port/leases.ts";
+import type { LeaseResult, LeaseSource } from "../lease/leases.ts";
 import { virtualHost, type VirtualHost } from "../../rig/virtual.ts";
 import type { QueryId } from "../../query/query.ts";
 import { err } from "../../result.ts";

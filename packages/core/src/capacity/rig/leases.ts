@@ -11,7 +11,7 @@ import type {
   SuspectLease,
 } from "@gateway/contract/capacityApi.ts";
 import type { Clock } from "../../port/clock.ts";
-import type { LeaseSource, ReaperLink } from "../../port/leases.ts";
+import type { LeaseSource, ReaperLink } from "../lease/leases.ts";
 import { ok } from "../../result.ts";
 import { reaperVerdict } from "../reaper/reaperCases.ts";
 

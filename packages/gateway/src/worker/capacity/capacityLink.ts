@@ -16,7 +16,7 @@ import type {
   LeaseResult,
   LeaseSource,
   ReaperLink,
-} from "@gateway/core/port/leases.ts";
+} from "@gateway/core/capacity/lease/leases.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { z } from "zod";

@@ -17,7 +17,7 @@ import type {
   SuspectsResponse,
   SweepLockResponse,
 } from "@gateway/contract/capacityApi.ts";
-import type { Result } from "../result.ts";
+import type { Result } from "../../result.ts";
 
 /** `unreachable`: nobody answered. `refused`: this instance is not (or no longer) known, or the request is wrong. */
 export type LeaseFailure = "unreachable" | "refused";
