@@ -1,28 +1,36 @@
 /**
  * `npm run bench flight`: results of an embedded DuckDB over Flight SQL, as bytes to a reader that decodes nothing, beside
- * a server of grpc-js that sends one ready megabyte again and again: what the library can reach at all. Resident memory
- * while ten gigabytes pass (`BENCH_GIGABYTES`), and rows/s to pyarrow where the Python of `npm run test:real` is there.
+ * servers of grpc-js, of node:http2 and of bare sockets that send one ready megabyte again and again: what each layer
+ * leaves. Processor time per gigabyte holds on a busy machine, where MB/s are its neighbours' as much as ours. Resident
+ * memory while ten gigabytes pass (`BENCH_GIGABYTES`), rows/s to pyarrow where the Python of `npm run test:real` is there,
+ * and chunks of Arrow as Snowflake's drivers download them.
  */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { create, toBinary } from "@bufbuild/protobuf";
+import * as flight from "../../packages/frontends/src/flightSql/proto/Flight_pb.js";
 import { median, spread } from "./figures.mjs";
 import { flightReader } from "./flightReader.mjs";
 import { configOf, startGateway } from "./gateway.mjs";
-import { memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
+import { cpuOf, memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
+import { rawHttp2 } from "./rawHttp2.mjs";
+import { snowflakeChunks } from "./snowflakeChunks.mjs";
 
 const server = fileURLToPath(new URL("flightServer.mjs", import.meta.url));
-const rounds = 5;
-const roundRows = 16_000_000;
+const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
+/** Of a round, in bytes. */
+const roundBytes = Number(process.env.BENCH_ROUND_BYTES ?? 1e9);
 const columns = 8;
 const gigabytes = Number(process.env.BENCH_GIGABYTES ?? 10);
 
 /** Eight columns of eight bytes, which cost DuckDB next to nothing. */
-const wide = (rows) => {
+const wide = (bytes) => {
   const names = Array.from({ length: columns }, (_, at) => `i + ${at} as c${at}`);
-  return `select ${names.join(", ")} from range(${rows}) t(i)`;
+  return `select ${names.join(", ")} from range(${Math.ceil(bytes / (columns * 8))}) t(i)`;
 };
 /** What the other benches of rows read. */
 const mixed = (rows) => `select i as id, 'customer ' || (i % 1000) as name, i * 1.5 as amount,
@@ -31,19 +39,24 @@ const mixed = (rows) => `select i as id, 'customer ' || (i % 1000) as name, i * 
 
 export async function flightRows() {
   pinBeside();
-  const config = configOf().replace(
-    "    mysqlWire: {host: 127.0.0.1, port: 0}\n",
-    "    flightSql: {host: 127.0.0.1, port: 0}\n",
-  );
+  const config = configOf()
+    .replace(
+      "    mysqlWire: {host: 127.0.0.1, port: 0}\n",
+      "    flightSql: {host: 127.0.0.1, port: 0}\n",
+    )
+    .replace(
+      "    postgresWire: {host: 127.0.0.1, port: 0}\n",
+      "    snowflakeHttp: {host: 127.0.0.1, port: 0}\n",
+    );
   const gateway = await startGateway(config, { pinned: true });
   const bare = await bareServer();
   try {
-    const through = readerOf(gateway.ports.flightSql);
-    const direct = readerOf(bare.port);
+    const through = await readerOf(gateway.ports.flightSql);
     return [
-      ...(await rates({ direct, through })),
+      ...(await rates(bare, gateway, through)),
       await memoryRow(gateway, through),
       ...(await pyarrowRow(gateway)),
+      await snowflakeChunks(gateway.ports.snowflakeHttp, mixed, rounds),
     ];
   } finally {
     bare.stop();
@@ -51,61 +64,103 @@ export async function flightRows() {
   }
 }
 
-async function rates({ direct, through }) {
+async function rates(bare, gateway, through) {
+  const engines = childrenOf(gateway.pid);
+  const cpu = () => cpuOf(gateway.pid);
+  const engineCpu = () => engines.reduce((sum, pid) => sum + cpuOf(pid), 0);
+  const [grpc, http2] = [await rawHttp2(bare.ports.grpc), await rawHttp2(bare.ports.http2)];
+  const none = Buffer.alloc(0);
+  const bareCpu = () => cpuOf(bare.pid);
   const ways = [
-    { what: "a megabyte again and again, grpc-js alone", pass: () => direct.pass("bare") },
+    {
+      what: "a megabyte again and again, bare sockets",
+      pass: () => socketPass(bare.ports.sockets),
+      cpu: bareCpu,
+    },
+    { what: "… node:http2", pass: () => http2.call("DoGet", none), cpu: bareCpu },
+    { what: "… grpc-js", pass: () => grpc.call("DoGet", none), cpu: bareCpu },
     {
       what: `${columns} columns of BIGINT from DuckDB, gateway`,
-      pass: () => through.pass(wide(roundRows)),
+      pass: () => through.pass(wide(roundBytes)),
+      cpu,
+      engineCpu,
     },
-  ].map((way) => ({ ...way, seen: [], messages: 0 }));
+  ].map((way) => ({ ...way, seen: [], spent: [], engine: [] }));
   // The first round warms up.
   for (let round = 0; round <= rounds; round += 1) {
     for (const way of ways) {
-      const from = performance.now();
-      const { bytes, messages } = await way.pass();
-      if (round > 0) way.seen.push(bytes / 1e3 / (performance.now() - from));
-      way.messages = bytes / messages;
+      const [from, spent, engine] = [performance.now(), way.cpu(), way.engineCpu?.() ?? 0];
+      const { bytes } = await way.pass();
+      if (round === 0) continue;
+      way.seen.push(bytes / 1e3 / (performance.now() - from));
+      way.spent.push(((way.cpu() - spent) / bytes) * 1e9);
+      if (way.engineCpu !== undefined) way.engine.push(((way.engineCpu() - engine) / bytes) * 1e9);
     }
   }
-  const reached = median(ways[0].seen);
-  return ways.map(({ what, seen, messages }) => ({
+  grpc.close();
+  http2.close();
+  const reached = median(ways[2].seen);
+  return ways.map(({ what, seen, spent, engine }) => ({
     what,
     "MB/s": spread(seen, 0),
-    "of grpc-js alone": `${((median(seen) / reached) * 100).toFixed(0)} %`,
-    "a message": `${(messages / 1024).toFixed(0)} KB`,
+    "of grpc-js": `${((median(seen) / reached) * 100).toFixed(0)} %`,
+    "processor s/GB": spread(spent, 2),
+    ...(engine.length > 0 && { "its engine": spread(engine, 2) }),
   }));
 }
 
+function childrenOf(pid) {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+}
+
 async function memoryRow(gateway, through) {
-  const rows = Math.ceil((gigabytes * 1e9) / (columns * 8));
   const { what, ...figures } = await memoryOf(
     `${gigabytes} GB over Flight`,
     gateway.pid,
-    async () => (await through.pass(wide(rows))).bytes,
+    async () => (await through.pass(wide(gigabytes * 1e9))).bytes,
   );
   return { what, ...figures };
 }
 
-/** The rows of a statement, or what the bare server sends whatever is asked. */
-function readerOf(port) {
+/** Asks by gRPC, and reads what the ticket leads to from the socket. */
+async function readerOf(port) {
   const reader = flightReader(port);
+  const raw = await rawHttp2(port);
+  const authorization = `Basic ${Buffer.from("bench:x").toString("base64")}`;
   return {
-    pass: async (sql) =>
-      reader.get(
-        sql === "bare" ? new Uint8Array(0) : (await reader.info(sql)).endpoint[0].ticket.ticket,
-      ),
+    pass: async (sql) => {
+      const { ticket } = (await reader.info(sql)).endpoint[0].ticket;
+      const request = toBinary(flight.TicketSchema, create(flight.TicketSchema, { ticket }));
+      return raw.call("DoGet", Buffer.from(request), { authorization });
+    },
   };
+}
+
+function socketPass(port) {
+  return new Promise((resolve, reject) => {
+    let bytes = 0;
+    const onread = {
+      buffer: Buffer.alloc(1 << 20),
+      callback: (count) => {
+        bytes += count;
+        return true;
+      },
+    };
+    const socket = connect({ port, host: "127.0.0.1", onread });
+    socket.on("error", reject);
+    socket.on("end", () => resolve({ bytes }));
+    socket.write("x");
+  });
 }
 
 async function bareServer() {
   const stdio = ["ignore", "inherit", "inherit", "ipc"];
-  const child = spawnMeasured([server], { stdio });
-  const port = await new Promise((resolve, reject) => {
+  const child = spawnMeasured([server, Math.ceil(roundBytes / (1 << 20))], { stdio });
+  const ports = await new Promise((resolve, reject) => {
     child.once("message", resolve);
     child.once("exit", () => reject(new Error("the server ended")));
   });
-  return { port, stop: () => child.kill("SIGKILL") };
+  return { ports, pid: child.pid, stop: () => child.kill("SIGKILL") };
 }
 
 const python = join(
