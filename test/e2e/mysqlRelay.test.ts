@@ -190,4 +190,46 @@ describe("over a scripted server", () => {
     expect(stand.server.seen.some(({ text }) => text === "COMMIT")).toBe(true);
     await client.end();
   });
+
+  it.each([
+    ["a text", commandCode.query],
+    ["the preparation of a statement", commandCode.stmtPrepare],
+    ["its execution", commandCode.stmtExecute],
+  ])("ends one statement where its server ends at %s", async (_what, dies) => {
+    let died = false;
+    await using stand = await standOf(({ code, text }) => {
+      const now =
+        !died && code === dies && (text.includes("'dies'") || code === commandCode.stmtExecute);
+      died ||= now;
+      if (now) return "close";
+      return code === commandCode.stmtExecute
+        ? [Uint8Array.of(1), columnOf("a"), eofOf(), Uint8Array.of(0, 0, 1, 0x7a), eofOf()]
+        : undefined;
+    });
+    const client = await clientOf(stand.gateway);
+    const asked =
+      dies === commandCode.query
+        ? client.query("select 'dies' from t")
+        : client.execute("select 'dies' from t");
+    await expect(asked).rejects.toMatchObject({ sqlState: "HY000" });
+    expect(died).toBe(true);
+    expect((await client.query("select 'lives' from t"))[0]).toEqual([{ a: "1" }]);
+    await client.end();
+  });
+
+  it("tells a client in a transaction that its server ended, and commits nothing", async () => {
+    await using stand = await standOf(({ text }) => {
+      if (text.includes("'dies'")) return "close";
+      const begun = status.autocommit | status.transaction;
+      return text.startsWith("insert") ? [okOf({ status: begun })] : undefined;
+    });
+    const client = await clientOf(stand.gateway);
+    await client.beginTransaction();
+    await client.query("insert into t values (1)");
+    await expect(client.query("select 'dies' from t")).rejects.toMatchObject({ sqlState: "HY000" });
+    await client.commit().catch(() => undefined);
+    expect(stand.server.seen.some(({ text }) => text === "COMMIT")).toBe(false);
+    expect((await client.query("select 'lives' from t"))[0]).toEqual([{ a: "1" }]);
+    await client.end();
+  });
 });

@@ -57,6 +57,11 @@ const lies: readonly (readonly [string, Answer])[] = [
   ["claims a million columns", [Uint8Array.of(0xfe, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0)]],
   ["sends a column that is none", [Uint8Array.of(1), Uint8Array.of(1, 2, 3)]],
   ["ends its columns with a row", [Uint8Array.of(1), columnOf("a"), Uint8Array.of(1, 0x61)]],
+  ["breaks off in the middle of a row", { raw: begunRow(), close: true }],
+  [
+    "breaks off between two rows",
+    { raw: packets(rowsOf(["a"], [["1"]]).slice(0, -1)), close: true },
+  ],
   ["asks for a file that nobody named", [Uint8Array.of(0xfb, ...Buffer.from("/etc/passwd"))]],
 ];
 
@@ -80,6 +85,45 @@ describe("a server that misbehaves", () => {
       expect(by.map(({ connection }) => connection === by[0]?.connection)).toEqual([true, false]);
     },
   );
+
+  it("and says more than it was asked is left before the next statement", async () => {
+    await using server = await ScriptedMysql.start(({ text }) =>
+      text === "select 'more'" ? [...rowsOf(["a"], [["1"]]), okOf()] : undefined,
+    );
+    await using backend = await backendOf(server.port, { poolSize: 1 });
+    const [more, next] = ["select 'more'", "select 'next'"];
+    const first = (await asked(backend, more)).at(-1);
+    expect(["done", "failed"]).toContain(first?.kind);
+    expect((await asked(backend, next)).at(-1)?.kind).toBe("done");
+    const on = (sql: string) => server.seen.find(({ text }) => text === sql)?.connection;
+    expect(on(next)).not.toBe(on(more));
+  });
+
+  it("and restarts in a transaction leaves nothing that looks committed", async () => {
+    await using server = await ScriptedMysql.start(({ text }) =>
+      text === "COMMIT" ? "close" : undefined,
+    );
+    await using backend = await backendOf(server.port, { poolSize: 1 });
+    const call: MysqlCall = { home: new Home(), foundRows: false, ignoreSpace: false };
+    const session = { frontend: "mysqlWire", dialect: "mysql" } as const;
+    const begun = { ...identifiedOf("begin", [], session), mysql: call };
+    await using lane = valueOf(await backend.begin(begun, never));
+    expect(await lane.commit(never)).toMatchObject({ ok: false, error: { code: "engine.broken" } });
+    await lane[Symbol.asyncDispose]();
+    expect((await asked(backend, "select 'after'")).at(-1)?.kind).toBe("done");
+  });
+
+  it("and refuses the pool's login is not reached, in none of its words", async () => {
+    await using server = await ScriptedMysql.start();
+    server.refuses = true;
+    await using backend = await backendOf(server.port, { poolSize: 1 });
+    const last = (await asked(backend, "select 1")).at(-1);
+    expect(last).toMatchObject({ kind: "failed", error: { code: "cluster.connectFailed" } });
+    expect(last?.kind === "failed" && last.error.message).not.toMatch(/ann|denied/i);
+    expect(await backend.probe(never)).toBe("unhealthy");
+    server.refuses = false;
+    expect((await asked(backend, "select 1")).at(-1)?.kind).toBe("done");
+  });
 
   it("and is not there is not reached", async () => {
     await using nobody = await backendOf(1);
@@ -261,6 +305,22 @@ describe("a cancel", () => {
     expect((await running).at(-1)).toMatchObject({ error: { code: "query.cancelled" } });
   });
 });
+
+/** Payloads as the packets of one answer. */
+function packets(payloads: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(
+    payloads.flatMap((payload, index) => [
+      Uint8Array.of(payload.length, payload.length >> 8, 0, index + 1),
+      payload,
+    ]),
+  );
+}
+
+/** A result up to a row that says it is longer than what came. */
+function begunRow(): Uint8Array {
+  const head = packets(rowsOf(["a"], []).slice(0, -1));
+  return Buffer.concat([head, Uint8Array.of(9, 0, 0, 4, 8, 0x61)]);
+}
 
 interface Asking {
   readonly home?: Home;

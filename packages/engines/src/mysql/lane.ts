@@ -49,6 +49,10 @@ export async function* runOn(
   const { member } = seat;
   const { engineSql: sql, session } = query;
   if (seat.busy) return yield failed(stillBusy);
+  if (!member.quiet) {
+    member.destroy();
+    return yield failed(gatewayError("engine.broken", { detail: "bytes that nobody asked for" }));
+  }
   seat.busy = true;
   try {
     const brought = await bring(seat, session, context, signal);

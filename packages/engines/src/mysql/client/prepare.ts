@@ -19,6 +19,8 @@ export interface Prepared {
   readonly id: number;
 }
 
+const unasked = gatewayError("engine.broken", { detail: "bytes behind an answer" });
+
 /** COM_STMT_PREPARE. `open` is told while the server still has something to say. */
 export async function prepareText(
   member: Member,
@@ -31,7 +33,7 @@ export async function prepareText(
   const packets = new Packets(() => member.next());
   const first = packets.held() ?? (await packets.one());
   if (first === undefined) return err(brokenOf(packets));
-  if (first.payload[0] === 0xff) {
+  if (first.payload[0] === 0xff && !packets.surplus) {
     open(false);
     return err(errorOf(readError(first.payload)));
   }
@@ -47,6 +49,7 @@ export async function prepareText(
       if ((packets.held() ?? (await packets.one())) === undefined) return err(brokenOf(packets));
     }
   }
+  if (packets.surplus) return err(unasked);
   open(false);
   if (places === parameters) return ok({ id });
   closeStatement(member, id);

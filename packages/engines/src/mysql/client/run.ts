@@ -74,6 +74,7 @@ async function* readAnswer(statement: Statement, format: NativeFormat, trace: Tr
   const { member, clock, native } = statement;
   const startedMs = clock.nowMs();
   const packets = new Packets(() => member.next());
+  using _surplus = { [Symbol.dispose]: () => endedBy(packets, member, trace) };
   const counted = { rows: 0, bytes: 0 };
   let before: End | undefined;
   let asked = false;
@@ -116,6 +117,11 @@ async function* readAnswer(statement: Statement, format: NativeFormat, trace: Tr
     }
     before = end;
   }
+}
+
+/** Nothing may be behind the end of an answer. */
+function endedBy(packets: Packets, member: Member, { open }: Trace): void {
+  if (!open && packets.surplus) member.destroy();
 }
 
 interface Reading {

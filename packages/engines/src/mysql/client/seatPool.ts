@@ -87,7 +87,7 @@ export class SeatPool {
       const seat = this.#idle[at]?.seat;
       if (seat?.key !== key) continue;
       this.#idle.splice(at, 1);
-      if (seat.member.open) return seat;
+      if (seat.member.open && seat.member.quiet) return seat;
       this.#drop(seat);
     }
     return undefined;

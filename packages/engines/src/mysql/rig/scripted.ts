@@ -18,8 +18,15 @@ export interface Seen {
   readonly tagged: boolean;
 }
 
-/** Payloads of an answer; `close` breaks off, `raw` is sent as it is, `undefined` leaves it to the server's own manners. */
-export type Answer = readonly Uint8Array[] | "close" | { readonly raw: Uint8Array } | undefined;
+/**
+ * Payloads of an answer; `close` breaks off, `raw` is sent as it is, and broken off behind it where it says so;
+ * `undefined` leaves it to the server's own manners.
+ */
+export type Answer =
+  | readonly Uint8Array[]
+  | "close"
+  | { readonly raw: Uint8Array; readonly close?: boolean }
+  | undefined;
 export type Script = (seen: Seen) => Answer;
 
 const capabilities =
@@ -45,6 +52,8 @@ export class ScriptedMysql implements AsyncDisposable {
   /** What came of files of clients. */
   readonly file: Buffer[] = [];
   logins = 0;
+  /** Answers every login from now on with an error. */
+  refuses = false;
   readonly #waiting: { readonly wants: (seen: Seen) => boolean; readonly go: () => void }[] = [];
 
   private constructor(script: Script) {
@@ -105,7 +114,8 @@ export class ScriptedMysql implements AsyncDisposable {
         if (step.kind !== "packet") return void socket.destroy();
         const { payload, lastSequence } = step;
         if (state === "login") {
-          send(socket, [okOf()], lastSequence + 1);
+          if (this.refuses) refuse(socket, lastSequence + 1);
+          else send(socket, [okOf()], lastSequence + 1);
           state = "commands";
         } else if (state === "file") {
           this.file.push(Buffer.from(payload));
@@ -128,8 +138,10 @@ export class ScriptedMysql implements AsyncDisposable {
     this.seen.push(seen);
     const answer = this.#script(seen) ?? manners(seen);
     if (answer === "close") socket.destroy();
-    else if ("raw" in answer) socket.write(answer.raw);
-    else send(socket, answer, 1);
+    else if ("raw" in answer) {
+      if (answer.close === true) socket.end(answer.raw);
+      else socket.write(answer.raw);
+    } else send(socket, answer, 1);
     for (const { wants, go } of this.#waiting) if (wants(seen)) go();
     return Array.isArray(answer) && (answer as readonly Uint8Array[])[0]?.[0] === 0xfb;
   }
@@ -164,6 +176,15 @@ function send(socket: Socket, payloads: readonly Uint8Array[], sequence: number)
     out.end();
   }
   socket.write(out.release());
+}
+
+function refuse(socket: Socket, sequence: number): void {
+  send(
+    socket,
+    [errorOf(1045, "28000", "Access denied for user 'ann' (using password: YES)")],
+    sequence,
+  );
+  socket.end();
 }
 
 function payloadOf(put: (out: PacketWriter) => void): Uint8Array {

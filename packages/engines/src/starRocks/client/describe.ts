@@ -46,7 +46,8 @@ async function ask(
   const packets = new Packets(() => member.next());
   const first = await nextOf(packets);
   if (first === undefined) return undefined;
-  if (first.payload[0] === 0xff) return err(errorOf(readError(first.payload)));
+  if (first.payload[0] === 0xff)
+    return packets.surplus ? undefined : err(errorOf(readError(first.payload)));
   const reader = new ByteReader(first.payload, 1);
   const id = reader.u32();
   const counts = { columns: reader.u16(), parameters: reader.u16() };
@@ -55,6 +56,7 @@ async function ask(
   if (parameters === undefined) return undefined;
   const columns = await readList(packets, counts.columns, member.endsWithOk);
   if (columns === undefined) return undefined;
+  if (packets.surplus) return undefined;
   member.send(closing(id));
   return ok({
     parameters: parameters.length,

@@ -54,6 +54,11 @@ export class Member {
     return !this.#stream.destroyed && this.#stream.readable;
   }
 
+  /** Between two statements a server has nothing to say: bytes that nobody asked for are a lie, or belong to another answer. */
+  get quiet(): boolean {
+    return this.#heldBytes === 0;
+  }
+
   send(bytes: Uint8Array): void {
     this.#stream.write(bytes);
   }

@@ -41,8 +41,9 @@ export class Pool {
     const refused = await this.#entered(signal);
     if (refused !== undefined) return refused;
     for (let one = this.#idle.pop(); one !== undefined; one = this.#idle.pop()) {
-      if (one.member.open) return ok(this.#held(one.member));
+      if (one.member.open && one.member.quiet) return ok(this.#held(one.member));
       this.#members.delete(one.member);
+      one.member.destroy();
     }
     return await this.#made(this.#options.connect);
   }

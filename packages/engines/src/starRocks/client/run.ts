@@ -52,6 +52,7 @@ export async function* runText(statement: TextStatement, trace: Trace): ResultSt
   trace.open = true;
   member.send(commandPackets(commandCode.query, sql));
   const packets = new Packets(() => member.next());
+  using _surplus = { [Symbol.dispose]: () => endedBy(packets, statement, trace) };
   const first = packets.held() ?? (await packets.one());
   const begun = begin(first, packets, { statement, trace });
   if (begun.kind === "failed") return yield begun;
@@ -73,6 +74,11 @@ export async function* runText(statement: TextStatement, trace: Trace): ResultSt
   }
   const last = await endOfRows(packets, trace, endsWithOk);
   yield last.kind === "done" ? doneWith(last, stats()) : last;
+}
+
+/** Nothing may be behind the end of an answer. */
+function endedBy(packets: Packets, { member }: TextStatement, { open }: Trace): void {
+  if (!open && packets.surplus) member.destroy();
 }
 
 function doneWith({ updateType, updateCount, report }: DoneEvent, stats: QueryStats): DoneEvent {

@@ -48,6 +48,11 @@ export class Packets {
     return this.#sequence;
   }
 
+  /** Bytes came behind what was read. Behind the end of an answer nobody asked for them, and they may be taken for the next one. */
+  get surplus(): boolean {
+    return this.#at < this.#window.length;
+  }
+
   /** So many packets went the other way in the middle of the answer. */
   skip(count: number): void {
     this.#sequence = (this.#sequence + count) & 0xff;
