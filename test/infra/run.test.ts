@@ -5,6 +5,7 @@ import { families } from "@gateway/gateway/docs/metricsPage.ts";
 import { metricsNamespace } from "@gateway/gateway/lambda/embedded.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { frontendPorts, relayPort, variables } from "../../infra/gatewayConfig.ts";
+import { configIn, linksOf, transformed } from "./arguments.ts";
 import { outputOf, shown } from "./outputs.ts";
 import { recorder, secretPaths, type Deployed, type Made, type Recorder } from "./recorded.ts";
 
@@ -373,35 +374,6 @@ function of(kind: Kind): Deployed {
   const found = deployed.get(kind);
   if (found === undefined) throw new Error(`${kind} was not deployed`);
   return found;
-}
-
-/** What SST itself would hand over first. */
-const before: Readonly<Record<string, () => Record<string, unknown>>> = {
-  service: () => ({
-    enableExecuteCommand: true,
-    networkConfiguration: { assignPublicIp: true, subnets: ["a"], securityGroups: ["default"] },
-  }),
-  target: () => ({}),
-  loadBalancer: () => ({ securityGroups: ["open"] }),
-};
-
-/** As SST does it: a function changes the arguments in place, an object goes over them. */
-function transformed(args: Made["args"], what: string): Record<string, unknown> {
-  const transforms = args["transform"] as Record<string, unknown>;
-  const given = before[what]?.() ?? {};
-  const transform = transforms[what];
-  if (typeof transform !== "function") return { ...given, ...(transform as object) };
-  Reflect.apply(transform, undefined, [given]);
-  return given;
-}
-
-function configIn(args: Made["args"]): unknown {
-  const { GATEWAY_CONFIG: config } = args["environment"] as Record<string, unknown>;
-  return JSON.parse(String(outputOf(config).value));
-}
-
-function linksOf(args: Made["args"]): readonly string[] {
-  return (args["link"] as { readonly name: string }[]).map(({ name }) => name);
 }
 
 function upkeepOf({ one }: Deployed): Made["args"] {
