@@ -1,9 +1,18 @@
-/** `npm run test:nightly`: the long runs. Each goes on after another failed; the last line counts. */
-import { spawn } from "node:child_process";
+/**
+ * `npm run test:nightly`: the long runs. Each goes on after another failed; the last line counts. What they printed
+ * becomes docs/reference/evidence.md.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { evidencePage } from "./evidence/page.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const frames = "5000000";
+/** Of what one run prints, its end: there the failures and totals stand. */
+const textMax = 2_000_000;
 
 /** @type {readonly (readonly [name: string, args: readonly string[], env?: Record<string, string>])[]} */
 const runs = [
@@ -27,6 +36,8 @@ const runs = [
   ],
   ["deployments: types, chart, alerts, workflows, image", ["test/infra/check.mjs"]],
   ["suites of other projects, direct and through", ["test/suites/run.mjs"]],
+  ["every fault of a fleet", ["test/fleet/run.mjs"]],
+  ["small wrongs in what decides who, where and as whom", ["test/mutation/run.mjs"]],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
   ["ten thousand queries, each poll to another worker", ["test/fleet/run.mjs", "anyWorker"]],
   ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
@@ -53,11 +64,21 @@ const env = {
 };
 
 let failed = 0;
+const outcomes = [];
 for (const [name, args, more] of runs) {
-  const code = await ran(args, more);
+  const fromMs = performance.now();
+  const { code, text } = await ran(args, more);
   console.log(`${code === 0 ? "passed" : "FAILED"}   ${name}`);
   if (code !== 0) failed += 1;
+  const seconds = (performance.now() - fromMs) / 1000;
+  outcomes.push({ name, command: `node ${args.join(" ")}`, code, seconds, text });
 }
+const about = {
+  date: new Date().toISOString().slice(0, 10),
+  commit: execFileSync("git", ["rev-parse", "--short=12", "HEAD"], { cwd: root }).toString().trim(),
+  machine: `${availableParallelism()} × ${cpus()[0]?.model ?? "unknown"}, Node ${process.version}`,
+};
+writeFileSync(join(root, "docs/reference/evidence.md"), evidencePage(about, outcomes));
 console.log(`${runs.length - failed} passed, ${failed} failed, 0 skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
 
@@ -66,9 +87,15 @@ function ran(args, more = {}) {
     const child = spawn(process.execPath, args, {
       cwd: root,
       env: { ...env, ...more },
-      stdio: "inherit",
+      stdio: ["inherit", "pipe", "inherit"],
     });
-    child.on("close", resolve);
-    child.on("error", () => resolve(1));
+    let text = "";
+    child.stdout.setEncoding("utf8");
+    child.stdout.on("data", (chunk) => {
+      process.stdout.write(chunk);
+      text = (text + chunk).slice(-textMax);
+    });
+    child.on("close", (code) => resolve({ code: code ?? 1, text }));
+    child.on("error", () => resolve({ code: 1, text }));
   });
 }

@@ -10,12 +10,13 @@
  * its own.
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { embeddedPrograms, startPostgres } from "../real/postgresServer.mjs";
 import { startControl } from "./control.mjs";
 import { monotonicMs } from "./controlClient.mjs";
 import { quantile } from "./figures.mjs";
+import { processorMs } from "./processor.mjs";
 
 const sizes =
   process.argv.length > 2 ? process.argv.slice(2).map(Number) : [10, 100, 1_000, 10_000];
@@ -203,27 +204,4 @@ async function inTurns(items, work) {
 function residentMb(pid) {
   const [, kb = "0"] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kb) / 1_024);
-}
-
-/** Processor time of a process and of all that it started, in milliseconds: in steps of the kernel's ticks of 10. */
-function processorMs(pid) {
-  const children = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && name !== String(pid))
-    .map((name) => statOf(name))
-    .filter(({ parent }) => parent === pid);
-  const own = statOf(pid);
-  return children.reduce((sum, { ownMs }) => sum + ownMs, own.ownMs + own.endedMs);
-}
-
-/** `endedMs` is what children took that are no more. */
-function statOf(pid) {
-  try {
-    // The name before the closing parenthesis may hold anything.
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1).split(" ");
-    const [user, system, endedUser, endedSystem] = fields.slice(11, 15).map((one) => one * 10);
-    return { parent: Number(fields[1]), ownMs: user + system, endedMs: endedUser + endedSystem };
-  } catch {
-    // It ended while the list was read.
-    return { parent: 0, ownMs: 0, endedMs: 0 };
-  }
 }

@@ -25,6 +25,7 @@ import { nativeRows } from "./native.mjs";
 import { resultRows } from "./rows.mjs";
 import { textRows } from "./texts.mjs";
 import { wireRows } from "./wires.mjs";
+import { startRows } from "./starts.mjs";
 import { workerRows } from "./worker.mjs";
 
 const only = process.argv.slice(2).filter((word) => !word.startsWith("-"));
@@ -35,6 +36,7 @@ if (wanted("control")) rows.push(...(await controlRows()));
 if (wanted("capacity")) rows.push(...(await capacityRows()));
 if (wanted("worker")) rows.push(...(await workerRows()));
 if (wanted("lambda")) rows.push(...(await lambdaRows()));
+if (wanted("starts")) rows.push(...(await startRows()));
 if (wanted("identity")) rows.push(...(await identityRows()));
 if (wanted("hand")) rows.push(...(await handRows()));
 // From here on one client asks and waits. Where many are at work no core ever rests.

@@ -86,7 +86,7 @@ export async function layOutImage(folder) {
 }
 
 /** A package, and that of its optional ones which npm installed for this platform. */
-function withBinary(name) {
+export function withBinary(name) {
   const { optionalDependencies = {} } = read(`node_modules/${name}/package.json`);
   const there = Object.keys(optionalDependencies).filter((one) =>
     existsSync(join(root, "node_modules", one)),

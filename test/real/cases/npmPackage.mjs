@@ -12,6 +12,7 @@ import { command, expectCode } from "../command.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const startSeconds = 60;
+const installSeconds = 300;
 
 /** The ports of a quick start are fixed and may be in use here: the system gives each listener another one. */
 const anyPort = `import net from "node:net"; const { listen } = net.Server.prototype; net.Server.prototype.listen = function (first, ...more) { return listen.call(this, typeof first?.port === "number" ? { ...first, port: 0 } : first, ...more); };`;
@@ -62,7 +63,7 @@ async function inFolder(work) {
 }
 
 /** Offline: the native packages are the ones of this checkout, in the versions that the package asks for. */
-async function installed(folder, where) {
+export async function installed(folder, where) {
   const home = join(folder, "home");
   mkdirSync(home);
   const tarball = await pack(join(folder, "packed"));
@@ -70,14 +71,17 @@ async function installed(folder, where) {
   const flags = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save"];
   const args = ["install", ...where, ...flags, `file:${tarball}`, ...natives];
   const env = { HOME: home, npm_config_cache: join(home, "cache") };
-  expectCode(await command("npm", args, { env, cwd: folder, seconds: startSeconds }));
+  expectCode(await command("npm", args, { env, cwd: folder, seconds: installSeconds }));
   return { home, tarball };
 }
 
-/** Starts it in an empty folder, asks one query over HTTP, and ends it. */
-async function answers(home, program, args, folder) {
+/**
+ * Starts it in an empty folder, asks one query over HTTP, tells `look` of its process group, and ends it. Answers how
+ * long it took.
+ */
+export async function answers(home, program, args, folder, look = () => {}) {
   const empty = join(folder, "empty");
-  mkdirSync(empty);
+  mkdirSync(empty, { recursive: true });
   const started = performance.now();
   const child = spawn(program, args, {
     // npx looks for the package upwards from here.
@@ -96,7 +100,9 @@ async function answers(home, program, args, folder) {
     const seconds = (performance.now() - started) / 1000;
     if (JSON.stringify(rows) !== "[[42]]") throw new Error(`answered ${JSON.stringify(rows)}`);
     console.log(`         figure: ${program} to first answer ${seconds.toFixed(1)} s`);
+    look(child.pid);
     if (existsSync(join(empty, "node_modules"))) throw new Error("something was installed there");
+    return { seconds };
   } finally {
     // npx is the parent of what it starts.
     if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
@@ -136,7 +142,7 @@ async function answerOf(port, sql) {
   }
 }
 
-function bytesOf(path) {
+export function bytesOf(path) {
   const found = statSync(path);
   if (!found.isDirectory()) return found.size;
   return readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0);

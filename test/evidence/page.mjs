@@ -1,0 +1,91 @@
+/**
+ * The page of evidence, out of what the nightly runs printed: nothing stands there that no run said. A run that did not
+ * end well stands there as it ended.
+ */
+
+const colours = /\u001B\[[\d;]*m/g;
+/** How many lines of one run the page shows. */
+const linesMax = 200;
+
+/**
+ * `about` is `{date, commit, machine}`; each run is `{name, command, code, seconds, text}`, `text` what it printed.
+ * Answers the page as Markdown, ending with a line break.
+ */
+export function evidencePage({ date, commit, machine }, runs) {
+  const read = runs.map((run) => ({ ...run, ...countsOf(run), lines: saidBy(run.text) }));
+  const rows = read.map(({ name, command, code, seconds, passed, failed, skipped }) => {
+    const outcome = code === 0 ? "" : `**ended with ${code}**`;
+    const counts = [passed, failed, skipped].map((count) => count ?? "–").join(" | ");
+    return `| ${name} | ${counts} | ${time(seconds)} | ${outcome} | \`${command}\` |`;
+  });
+  const broken = read.filter(({ code }) => code !== 0).length;
+  const chapters = read.filter(({ lines }) => lines.length > 0).map(chapterOf);
+  return [
+    "# Evidence",
+    "",
+    `What the long runs of ${date} printed, at \`${commit}\`, on ${machine}: load, faults, attacks, and what was lost or`,
+    "differed. This page is made by `npm run test:nightly` and not written by hand. A line without a number is a guarantee",
+    "that held; [threat-model.md](../threat-model.md) says which attack is tried where.",
+    "",
+    broken === 0
+      ? "Every run ended well."
+      : `**${broken} of ${read.length} runs did not end well.**`,
+    "",
+    "| Run | Passed | Failed | Skipped | Time | | Repeat with |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+    ...rows,
+    "",
+    ...chapters.flat(),
+  ].join("\n");
+}
+
+function chapterOf({ name, lines }) {
+  const left = lines.length - linesMax;
+  return [
+    `## ${name}`,
+    "",
+    ...lines.slice(0, linesMax).map((line) => `- ${line}`),
+    ...(left > 0 ? [`- … and ${left} more lines`] : []),
+    "",
+  ];
+}
+
+/** The last total that it printed, ours or vitest's; undefined where it printed none. */
+function countsOf({ text }) {
+  const plain = text.replaceAll(colours, "");
+  const own = [...plain.matchAll(/^(\d+) passed, (\d+) failed, (\d+) skipped$/gm)].at(-1);
+  if (own !== undefined) return named(own.slice(1));
+  const [, line = ""] = /^\s*Tests\s+(.*)$/m.exec(plain) ?? [];
+  const count = (word) => new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0;
+  return line === "" ? {} : named([count("passed"), count("failed"), count("skipped")]);
+}
+
+function named([passed, failed, skipped]) {
+  return { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
+}
+
+/** Cases with what they measured; whatever failed or was skipped, with the seed that repeats it. */
+function saidBy(text) {
+  const lines = [];
+  for (const line of text.replaceAll(colours, "").split("\n")) {
+    const [, outcome, what] = /^(passed|FAILED|skipped|unnoticed|ok)\s+(\S.*)$/.exec(line) ?? [];
+    if (what !== undefined) {
+      const mark = outcome === "passed" || outcome === "ok" ? "" : `**${outcome}** `;
+      lines.push(`${mark}${safe(what)}`);
+    } else if (/^ {6,}\S/.test(line) && lines.length > 0 && lines.at(-1).length < 600) {
+      lines[lines.length - 1] += `; ${safe(line.trim().replace(/^figure: /, ""))}`;
+    } else if (/\bseed\b/i.test(line) && !/^\s*(?:at|❯|\d+\|)/.test(line)) {
+      lines.push(safe(line.trim()));
+    }
+  }
+  return lines;
+}
+
+/** Text of a run is text here: it makes no table, no link and no markup. */
+function safe(text) {
+  return text.slice(0, 300).replaceAll(/[|<>[\]`*_\\]/g, (sign) => `\\${sign}`);
+}
+
+function time(seconds) {
+  return seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
+}

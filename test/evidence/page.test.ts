@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+// @ts-expect-error A program of the nightly run, without types.
+import { evidencePage } from "./page.mjs";
+
+const about = { date: "2026-11-26", commit: "abc123", machine: "2 × a processor" };
+const fleet = {
+  name: "the fleet",
+  command: "npm run test:fleet",
+  code: 0,
+  seconds: 700,
+  text: [
+    "passed   a hard cap holds [12.0 s]",
+    "         900 statements, never more than 4",
+    "skipped  a link is cut (no namespaces)",
+    "2 passed, 0 failed, 1 skipped",
+  ].join("\n"),
+};
+
+describe("evidencePage", () => {
+  it("says what each run printed, with its figures and how to repeat it", () => {
+    const page = pageOf([fleet]);
+    expect(page).toContain(
+      "What the long runs of 2026-11-26 printed, at `abc123`, on 2 × a processor",
+    );
+    expect(page).toContain("Every run ended well.");
+    expect(page).toContain("| the fleet | 2 | 0 | 1 | 12 min |  | `npm run test:fleet` |");
+    expect(page).toContain(
+      "- a hard cap holds \\[12.0 s\\]; 900 statements, never more than 4\n- **skipped** a link is cut (no namespaces)",
+    );
+  });
+
+  it("shows a run that failed or printed no total as what it is, with its seed", () => {
+    const text = "FAILED   two reapers [1.0 s]\n         a lease twice\nseed 4711";
+    const page = pageOf([fleet, { ...fleet, name: "sim", code: 1, seconds: 3, text }]);
+    expect(page).toContain("**1 of 2 runs did not end well.**");
+    expect(page).toContain("| sim | – | – | – | 3 s | **ended with 1** | `npm run test:fleet` |");
+    expect(page).toContain("- **FAILED** two reapers \\[1.0 s\\]; a lease twice\n- seed 4711");
+  });
+
+  it("reads vitest's total, in colours too, and lets no text of a run become markup", () => {
+    const text =
+      "\u001B[2m      Tests \u001B[22m \u001B[1m1 failed\u001B[22m | 7 passed | 2 skipped\npassed   a | <b>";
+    const page = pageOf([{ ...fleet, text }]);
+    expect(page).toContain("| the fleet | 7 | 1 | 2 |");
+    expect(page).toContain("- a \\| \\<b\\>");
+  });
+});
+
+function pageOf(runs: readonly object[]): string {
+  return String(evidencePage(about, runs));
+}

@@ -1,0 +1,37 @@
+/** Which tests see a source: those that import it, by however many steps, the nearest first. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+const importing = /(?:from|import)\s*\(?\s*"([^"]+)"/g;
+
+/** Answers a function from a source's path to the paths of tests. Sources and tests are those of `packages`. */
+export function relatedTests(root) {
+  const packages = join(root, "packages");
+  const files = readdirSync(packages).flatMap((name) => {
+    const folder = join(packages, name, "src");
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder, { recursive: true })
+      .filter((path) => path.endsWith(".ts") && !path.endsWith(".slow.test.ts"))
+      .map((path) => join(folder, path));
+  });
+  const importers = new Map(files.map((file) => [file, []]));
+  for (const file of files) {
+    for (const [, name] of readFileSync(file, "utf8").matchAll(importing)) {
+      importers.get(pathOf(name, file, packages))?.push(file);
+    }
+  }
+  return (source) => {
+    const seen = new Set([source]);
+    for (const file of seen) for (const importer of importers.get(file) ?? []) seen.add(importer);
+    const tests = [...seen].filter((file) => file.endsWith(".test.ts"));
+    // Its own test sees it first, whatever else imports it.
+    const own = source.replace(/\.ts$/, ".test.ts");
+    return tests.toSorted((left, right) => Number(right === own) - Number(left === own));
+  };
+}
+
+function pathOf(name, file, packages) {
+  if (name.startsWith(".")) return resolve(dirname(file), name);
+  const [, owner, path] = /^@gateway\/([^/]+)\/(.+)$/.exec(name) ?? [];
+  return owner === undefined ? undefined : join(packages, owner, "src", path);
+}

@@ -1,0 +1,129 @@
+/**
+ * `node test/mutation/run.mjs [PATH …] [--count N] [--seed TEXT]`: makes a small wrong in a source, asks the tests that
+ * import it whether they notice, and does so for a sample of the sources that decide who somebody is, where a query
+ * goes and as whom. Prints those that nobody noticed, to be read; ends with 1 below the floor.
+ *
+ * A mutant may be the same program in other words, so no score is 100; and what only a run of the whole gateway would
+ * notice counts as unnoticed, for the tests are those of the packages.
+ */
+import { fork } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { mutantsOf, mutated } from "./mutants.mjs";
+import { relatedTests } from "./related.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const program = fileURLToPath(new URL("judge.mjs", import.meta.url));
+/** Who, where, as whom. */
+const deciding = [
+  "packages/access/src",
+  "packages/core/src/route",
+  "packages/core/src/guard",
+  "packages/core/src/run/step",
+];
+/** Shapes of a configuration, and parts of tests. */
+const undecided = /\.test\.ts$|\.suite\.ts$|\/rig\/|\/config\.ts$/;
+const floor = 0.85;
+const testsMax = 5;
+const answerSeconds = 300;
+
+const words = process.argv.slice(2);
+const count = Number(option("--count") ?? 200);
+const seed = option("--seed") ?? String(Math.floor(performance.timeOrigin));
+const folders = words.length > 0 ? words : deciding;
+
+const testsOf = relatedTests(root);
+const all = folders.flatMap(sourcesIn).flatMap((file) => {
+  const source = readFileSync(file, "utf8");
+  return mutantsOf(source).map((mutant) => ({ ...mutant, file, source }));
+});
+const sample = all.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1)).slice(0, count);
+console.log(`${sample.length} of ${all.length} mutants, seed ${seed}`);
+
+let judge;
+const unnoticed = [];
+/** Tests of each source that pass as it is: one that always fails would notice everything. */
+const sound = new Map();
+for (const mutant of sample) {
+  if ((await failing(mutant, await soundTests(mutant))) !== null) continue;
+  unnoticed.push(mutant);
+  console.log(
+    `unnoticed  ${relative(root, mutant.file)}:${mutant.line}  ${mutant.what.slice(0, 120)}`,
+  );
+}
+judge?.kill();
+const score = 1 - unnoticed.length / sample.length;
+console.log(`noticed ${(score * 100).toFixed(1)} %, floor ${floor * 100} %`);
+const passed = score >= floor;
+console.log(`${Number(passed)} passed, ${Number(!passed)} failed, 0 skipped`);
+process.exit(passed ? 0 : 1);
+
+function option(name) {
+  const at = words.indexOf(name);
+  return at === -1 ? undefined : words.splice(at, 2)[1];
+}
+
+function sourcesIn(path) {
+  if (path.endsWith(".ts")) return [join(root, path)];
+  return readdirSync(join(root, path), { recursive: true })
+    .map((name) => join(root, path, name))
+    .filter((file) => file.endsWith(".ts") && !undecided.test(file));
+}
+
+/** An order by chance that the seed repeats. */
+function rankOf({ file, from, text }) {
+  return createHash("sha256")
+    .update(`${seed} ${relative(root, file)} ${from} ${text}`)
+    .digest("hex");
+}
+
+async function soundTests({ file, source }) {
+  const known = sound.get(file);
+  if (known !== undefined) return known;
+  let tests = testsOf(file).slice(0, testsMax);
+  for (;;) {
+    const first = await failing({ file, source, from: 0, to: 0, text: "" }, tests);
+    if (first === null) break;
+    console.log(`left out   ${relative(root, String(first))} fails without a wrong`);
+    tests = tests.filter((test) => test !== first);
+  }
+  sound.set(file, tests);
+  return tests;
+}
+
+/**
+ * The first test that fails, or null. One that does not come back fails as well: a loop without an end is a wrong that
+ * nobody overlooks.
+ */
+async function failing({ file, source, ...mutant }, tests) {
+  if (tests.length === 0) return null;
+  judge ??= await started();
+  const asked = judge;
+  const answer = await new Promise((resolve) => {
+    const limit = setTimeout(() => asked.kill("SIGKILL"), answerSeconds * 1_000);
+    const done = (value) => {
+      clearTimeout(limit);
+      asked.removeAllListeners("exit");
+      resolve(value);
+    };
+    asked.once("message", done);
+    asked.once("exit", () => done(undefined));
+    asked.send({ file, text: mutated(source, mutant), tests });
+  });
+  if (answer === undefined) judge = undefined;
+  if (answer?.error !== undefined) throw new Error(answer.error);
+  return answer === undefined ? "hangs" : answer.failing;
+}
+
+function started() {
+  return new Promise((resolve, reject) => {
+    const child = fork(program, [], { cwd: root, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    child.once("message", () => {
+      child.removeAllListeners("exit");
+      resolve(child);
+    });
+    child.once("exit", (code) => reject(new Error(`the judge ended with ${code}`)));
+  });
+}
