@@ -317,6 +317,7 @@ export const rooms = {
     exchange: ["connect"],
     group: ["connect"],
     client: ["connect"],
+    signOn: ["connect", "client"],
   },
   "access/src/client": {
     shared: ["config", "originQueue", "provider", "token", "verified"],

@@ -1,5 +1,5 @@
 /** What the control plane's handlers are made of, handed over as one value. No host is known here. */
-import type { RunAsked, RunEvent, RunTables } from "@gateway/contract/studioApi.ts";
+import type { RunAsked, RunEvent, RunTables, SignOnRefusal } from "@gateway/contract/studioApi.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Log } from "@gateway/core/port/log.ts";
@@ -10,7 +10,8 @@ import type { RouteExplanation, RouteQuestion } from "@gateway/core/route/explai
 import type { Secret } from "@gateway/core/secret.ts";
 import type { ClusterHealth } from "@gateway/core/snapshot/generation.ts";
 import type { Configuration } from "./config/configuration.ts";
-import type { Store } from "./store/store.ts";
+import type { SignOnLinks } from "./admin/auth/links.ts";
+import type { AdminRole, Store } from "./store/store.ts";
 import type { SharedCapacity } from "./worker/capacity/capacityPort.ts";
 
 /** bcrypt, off the main thread where there are threads. */
@@ -50,6 +51,24 @@ export interface Caller {
   readonly secure: boolean;
 }
 
+/** Whom an identity provider proved, and as what the configuration takes them. */
+export interface ProvenAdmin {
+  readonly name: string;
+  readonly role: AdminRole;
+  /** Tells apart, for good, whoever could have the name. */
+  readonly subject: string;
+}
+
+/** Signs administrators on at an identity provider. */
+export interface SignOnProvider {
+  /** How the console's button calls it. */
+  readonly title: string;
+  /** Where the browser is sent, and what it has to bring back beside the provider's answer. */
+  begin(): Promise<Result<{ readonly url: string; readonly kept: string }, "unavailable">>;
+  /** `answer`: the parameters of the callback. */
+  finish(kept: string, answer: URLSearchParams): Promise<Result<ProvenAdmin, SignOnRefusal>>;
+}
+
 /** Who asks by the console, and what. */
 export interface ConsoleQuestion extends RunAsked {
   /** The user of the admin API. */
@@ -87,6 +106,9 @@ export interface ControlDeps {
   /** Who sends this request; never from a header that the host did not vouch for. */
   caller(request: Request): Caller;
   readonly queries: LocalQueries | undefined;
+  /** Undefined where the listener can be reached from other machines. */
+  readonly links: SignOnLinks | undefined;
+  readonly signOn: SignOnProvider | undefined;
   /** Undefined where the configuration does not allow it, and where there is no data plane. */
   readonly console: ConsoleQueries | undefined;
   /** How the clusters that this process opened do; undefined where none is opened. */

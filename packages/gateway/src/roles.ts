@@ -7,6 +7,7 @@
  * worker       control plane|disk|peer  leases     spool to the owner   queries, operations
  */
 import { fileURLToPath } from "node:url";
+import { signOnLinks, type SignOnLinks } from "@gateway/control/admin/auth/links.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
 import { adminApp } from "./control/adminApp.ts";
@@ -14,11 +15,13 @@ import { firstAdmin } from "./control/firstAdmin.ts";
 import { reloadFrom, startConfig } from "./control/firstConfig.ts";
 import { ownCapacity } from "./control/ownCapacity.ts";
 import { closeControl, openControl } from "./control/openControl.ts";
+import { signOnOf } from "./control/signOn.ts";
 import { threadPasswords } from "./control/passwords.ts";
 import { startDataPlane } from "./dataPlane.ts";
 import { controlHistory } from "./history/controlHistory.ts";
 import { openBook } from "./history/openBook.ts";
 import type { Callers } from "./ops/callers.ts";
+import { isLoopback } from "./config/rules.ts";
 import { certificateFaults } from "./ops/certificates.ts";
 import { driverFaults } from "./ops/drivers.ts";
 import { startOps } from "./ops/start.ts";
@@ -82,9 +85,13 @@ async function startOwner(options: StartOptions): Started {
   const made = { generations, capacity, history, stopping, worker: undefined };
   const data = await startDataPlane(made, config.gateway, host);
   const { live, door } = data.ok ? data.value : { live: undefined, door: undefined };
+  const links = linksOf(config.gateway.adminApi, host);
+  const signOn = signOnOf(config.gateway.adminApi, host);
   const app = (callers: Callers) =>
     adminApp(options, {
       ...parts,
+      links,
+      signOn,
       passwords,
       live,
       door,
@@ -98,6 +105,7 @@ async function startOwner(options: StartOptions): Started {
     data,
     ops,
     setup,
+    links,
     reload: reloadFrom(config.gateway, configuration),
     ends: [
       (deadline) => own.close(deadline),
@@ -105,9 +113,18 @@ async function startOwner(options: StartOptions): Started {
       () => book.value[Symbol.asyncDispose](),
       () => following.value[Symbol.asyncDispose](),
       () => passwords[Symbol.asyncDispose](),
+      async () => signOn?.[Symbol.asyncDispose](),
       () => closeControl(control.value),
     ],
   });
+}
+
+/** Only where nobody but this machine reaches the listener. */
+function linksOf(
+  { enabled, host }: StartOptions["config"]["gateway"]["adminApi"],
+  { clock, randomBytes }: StartOptions["host"],
+): SignOnLinks | undefined {
+  return enabled && isLoopback(host) ? signOnLinks(clock, randomBytes) : undefined;
 }
 
 /** Beside the bundle, as a build packs it; else as the checkout built it last. */
@@ -137,6 +154,7 @@ async function startWorker(options: StartOptions): Started {
     data,
     ops,
     setup: ok(undefined),
+    links: undefined,
     reload: undefined,
     ends: [(deadline) => worker.value.close(deadline)],
   });

@@ -1,4 +1,5 @@
 /** A started role: its open listeners, and how its parts end together. */
+import type { SignOnLinks } from "@gateway/control/admin/auth/links.ts";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -24,6 +25,8 @@ export interface Running {
   readonly data: RunningDataPlane;
   /** One-time token that makes the first administrator; undefined when there are users. Printed once, never logged. */
   readonly setupToken: string | undefined;
+  /** Makes one-time links into the console; undefined where other machines reach it, and on a worker. */
+  readonly links: SignOnLinks | undefined;
   /** Reads the configuration file again, where the file is the configuration; undefined where a database is. */
   readonly reload: ((file: unknown) => Promise<readonly string[]>) | undefined;
   /** Takes nothing new, lets running queries finish until `deadline`; true when none had to be ended. */
@@ -36,6 +39,7 @@ export interface StartedParts {
   /** Parts to end after the queries, in this order; none of them rejects. */
   readonly ends: readonly ((deadline: AbortSignal) => PromiseLike<void>)[];
   readonly setup: Result<string | undefined, string>;
+  readonly links: Running["links"];
   readonly reload: Running["reload"];
   readonly clock: Clock;
 }
@@ -64,15 +68,17 @@ function runningOf(
   {
     ends,
     setupToken,
+    links,
     reload,
     clock,
-  }: Pick<StartedParts, "ends" | "reload" | "clock"> & Pick<Running, "setupToken">,
+  }: Pick<StartedParts, "ends" | "links" | "reload" | "clock"> & Pick<Running, "setupToken">,
 ): Running {
   const opsListeners =
     ops === undefined ? [] : [{ kind: "adminApi", host: ops.host, port: ops.port, tls: ops.tls }];
   return {
     data,
     setupToken,
+    links,
     reload,
     listeners: [
       ...data.frontends.map(({ kind, host, port, tls }) => ({ kind, host, port, tls })),

@@ -6,7 +6,15 @@ import { allows } from "./auth/admin.ts";
 import { canary, fileOf, fleetSecret, testAdmin } from "./rig/admin.ts";
 
 /** What nobody has to log in for. */
-const open = ["GET /admin/setup", "POST /admin/login", "POST /admin/setup"];
+const open = [
+  "GET /admin/setup",
+  "GET /admin/sign-on",
+  "GET /admin/sign-on/link",
+  "GET /admin/sign-on/oidc",
+  "GET /admin/sign-on/oidc/callback",
+  "POST /admin/login",
+  "POST /admin/setup",
+];
 
 describe("the admin API", () => {
   it("refuses anonymous callers, bearers and the fleet secret on every route that its document names, except those that log in", async () => {

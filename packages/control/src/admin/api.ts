@@ -7,6 +7,7 @@ import { accessOf } from "./auth/authenticate.ts";
 import { configObjectRoutes } from "./config/configObjects.ts";
 import { judgeRoutes } from "./config/judge.ts";
 import { loginRoutes } from "./account/login.ts";
+import { signOnRoutes } from "./account/signOn.ts";
 import { liveRoutes } from "./live/live.ts";
 import { queryRoutes } from "./query/queries.ts";
 import { revisionRoutes } from "./config/revisions.ts";
@@ -40,6 +41,7 @@ export function adminApi(deps: ControlDeps): Hono<AdminEnv> {
   statusRoutes(api);
   schemaRoutes(api);
   loginRoutes(api);
+  signOnRoutes(api);
   userRoutes(api);
   sessionRoutes(api);
   configObjectRoutes(api);

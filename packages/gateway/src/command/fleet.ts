@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { editText, fleetBanner } from "../fleetDemo/banner.ts";
 import { controlPlaneConfig, workerConfig, type FleetSecrets } from "../fleetDemo/config.ts";
-import { editAndWatch, ready } from "../fleetDemo/edit.ts";
+import { consoleOf, editAndWatch, ready } from "../fleetDemo/edit.ts";
 import { startProcess, type DemoProcess } from "../fleetDemo/process.ts";
 import { writeSample } from "../fleetDemo/sample.ts";
 import { nodeHost, type NodeHost } from "../host/node.ts";
@@ -74,7 +74,10 @@ async function show({ terminal, host, folder, started }: ShowParts): Promise<Res
   if (!configured.ok) return configured;
 
   const { password } = secrets;
-  terminal.out(fleetBanner({ control: control.value, workers, example, password }));
+  const link = await consoleOf(control.value, password);
+  if (!link.ok) return link;
+  const shown = { control: control.value, workers, example, password, console: link.value };
+  terminal.out(fleetBanner(shown));
   const edit = { clock: host.clock, password, maxRows: editedMaxRows };
   const arrivals = await editAndWatch(control.value, workers, edit);
   if (!arrivals.ok) return arrivals;

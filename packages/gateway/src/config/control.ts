@@ -1,5 +1,6 @@
 /** The control plane's part of `gateway`: the admin listener, the worker API, and what is kept how long. */
 import { tlsSchema } from "@gateway/contract/config/listener.ts";
+import { signOnSchema } from "@gateway/access/signOn/config.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { historySettingSchema } from "@gateway/control/config/objects.ts";
 import { driverNames } from "@gateway/engines/adbc/config.ts";
@@ -103,6 +104,10 @@ export const adminApiSchema = z
       description: "Addresses or CIDR ranges whose forwarded-address headers are believed.",
     }),
     firstAdmin: firstAdmin.optional(),
+    signOn: z
+      .strictObject({ oidc: signOnSchema })
+      .optional()
+      .meta({ title: "Sign-on", description: "Administrators sign on without a password here." }),
     queryConsole: queryConsole.prefault({}),
   })
   .meta({

@@ -1,7 +1,8 @@
 /** The control plane's app over the parts of this process. */
 import { controlApp } from "@gateway/control/app.ts";
+import type { SignOnLinks } from "@gateway/control/admin/auth/links.ts";
 import type { Configuration } from "@gateway/control/config/configuration.ts";
-import type { ControlDeps, PasswordHasher } from "@gateway/control/deps.ts";
+import type { ControlDeps, PasswordHasher, SignOnProvider } from "@gateway/control/deps.ts";
 import type { Store } from "@gateway/control/store/store.ts";
 import type { SharedCapacity } from "@gateway/control/worker/capacity/capacityPort.ts";
 import type { Door } from "@gateway/core/port/door.ts";
@@ -25,6 +26,8 @@ export interface AdminAppParts {
   readonly live: LiveQueries | undefined;
   /** Where queries of the console go; undefined as above. */
   readonly door: Door | undefined;
+  readonly links: SignOnLinks | undefined;
+  readonly signOn: SignOnProvider | undefined;
   readonly generations: Generations;
   /** Aborted when the drain begins. */
   readonly stopping: AbortSignal;
@@ -41,6 +44,8 @@ export function adminApp(
     passwords,
     live,
     door,
+    links,
+    signOn,
     stopping,
     shared,
     caller,
@@ -58,6 +63,8 @@ export function adminApp(
     passwords,
     caller,
     queries: live && localQueries(live, redactionOf(configuration)),
+    links,
+    signOn,
     console: allowsConsole(config.gateway)
       ? door && consoleQueries(door, config.gateway.adminApi.queryConsole)
       : undefined,

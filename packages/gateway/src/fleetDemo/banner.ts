@@ -9,14 +9,19 @@ export interface BannerParts {
   /** A query over the sample. */
   readonly example: string;
   readonly password: string;
+  /** The console's address, which signs a browser in. */
+  readonly console: string;
 }
 
-export function fleetBanner({ control, workers, example, password }: BannerParts): string {
+export function fleetBanner({ control, workers, example, password, console }: BannerParts): string {
   const url = urlOf(control);
   const login = `-u ${adminName}:${password}`;
   return [
     "",
-    "The fleet is ready. Paste one of these:",
+    "The fleet is ready. Open the console, or paste one of these:",
+    "",
+    `  Console         ${console}`,
+    "    signs one browser of this machine in, once, within ten minutes",
     "",
     `  Control plane   ${url}   user ${adminName}, password ${password}`,
     `    curl ${login} ${url}/admin/workers`,

@@ -21,7 +21,11 @@ export function controlPlaneConfig(
     gateway: {
       role: "controlPlane",
       frontends: {},
-      adminApi: { ...anyPort, firstAdmin: { name: adminName, password } },
+      adminApi: {
+        ...anyPort,
+        firstAdmin: { name: adminName, password },
+        queryConsole: { enabled: true },
+      },
       persistence: { type: "pglite", path: database },
       workerApi: { sharedSecret: fleet },
     },

@@ -1,5 +1,6 @@
 /** One edit through the admin API, and how long each worker takes until it runs under it, by its own status. */
 import type { Clock } from "@gateway/core/port/clock.ts";
+import { signOnLinkSchema, studioPaths } from "@gateway/contract/studioApi.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { z } from "zod";
 import { adminName, groupName } from "./config.ts";
@@ -68,6 +69,19 @@ export async function editAndWatch(
   );
   const late = arrivals.find(({ found }) => !found);
   return late === undefined ? ok(arrivals) : err(`${late.worker} did not take the edit`);
+}
+
+/** The console's address with a one-time link in it. */
+export async function consoleOf(
+  control: DemoProcess,
+  password: string,
+): Promise<Result<string, string>> {
+  const url = urlOf(control);
+  const login = Buffer.from(`${adminName}:${password}`, "utf8").toString("base64");
+  const headers = { authorization: `Basic ${login}`, "content-type": "application/json" };
+  const made = await fetch(`${url}${studioPaths.signOnLinks}`, { method: "POST", headers });
+  const link = signOnLinkSchema.safeParse(await made.json());
+  return link.success ? ok(url + link.data.path) : err(`the admin API answers ${made.status}`);
 }
 
 export interface Edit {

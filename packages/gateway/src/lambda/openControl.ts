@@ -85,6 +85,8 @@ function appOf(
     passwords: { hash: hashInline, matches: matchesInline },
     caller: (request) => callers.of(request),
     queries: undefined,
+    links: undefined,
+    signOn: undefined,
     console: undefined,
     clusterHealth: undefined,
     explainRoute: routeExplainer(config),

@@ -2,6 +2,9 @@
 import type { OpenListener, Running } from "../running.ts";
 import type { Address } from "./there.ts";
 
+/** Whom the console's link signs in; made by it where there is no user yet. */
+const firstAdminName = "admin";
+
 /** Columns before an address or a command. */
 const indent = 14;
 
@@ -17,6 +20,16 @@ const titles: Readonly<Record<string, string>> = {
 
 /** `example` is a query over the data that is served. */
 export function banner(running: Running, example: string): string {
+  const admin = running.listeners.find(({ kind }) => kind === "adminApi");
+  const link = running.links?.make(firstAdminName);
+  const console =
+    admin === undefined || link === undefined
+      ? []
+      : [
+          `  Console     http://${admin.host}:${admin.port}${link.path}`,
+          "              signs one browser of this machine in, once, within ten minutes",
+          "",
+        ];
   const sections = running.listeners.flatMap((listener) => {
     const title = (titles[listener.kind] ?? listener.kind).padEnd(indent - 2);
     const commands = commandsOf(listener, example, running.setupToken).map(
@@ -26,8 +39,9 @@ export function banner(running: Running, example: string): string {
   });
   return [
     "",
-    "Query Gateway is ready. Paste one of these:",
+    "Query Gateway is ready. Open the console, or paste one of these:",
     "",
+    ...console,
     ...sections,
     "Everything listens on this machine only and nobody is asked for a password. To turn on users",
     "and TLS, write a config (docs/reference/config.md: auth, gateway.frontends.*.tls) and run",

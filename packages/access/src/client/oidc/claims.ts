@@ -59,7 +59,7 @@ function isDated({ exp, iat }: Claims, unixMs: number): boolean {
 }
 
 /** A claim of exactly this name (names may hold dots: `https://a.example/groups`), else the one the dots lead to. */
-function claimAt(claims: Claims, path: string): unknown {
+export function claimAt(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   let at: unknown = claims;
   for (const name of path.split(".")) {
@@ -71,7 +71,7 @@ function claimAt(claims: Claims, path: string): unknown {
 }
 
 /** Empty for an absent claim; undefined for one that is no list of names. */
-function listAt(claims: Claims, path: string | undefined): readonly string[] | undefined {
+export function listAt(claims: Claims, path: string | undefined): readonly string[] | undefined {
   const value = path === undefined ? undefined : claimAt(claims, path);
   if (value === undefined || value === null) return [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -1,14 +1,15 @@
 /** `auth.oidc`: whose tokens are believed, and which claims say who the user is. */
 import { z } from "zod";
 
-const claim = z
+/** The name of a claim, or the way to it. */
+export const claimSchema = z
   .string()
   .min(1)
   .max(256)
   .regex(/^[^.]+(\.[^.]+)*$|:\/\//, "must be a claim's name, or names with dots between them");
 
 /** Keys must not come over a network on which others can write. */
-const trustedUrl = z
+export const trustedUrl = z
   .string()
   .max(2_048)
   .refine(isTrusted, "must be an https URL: tokens are only as good as the way their keys came");
@@ -29,18 +30,18 @@ export const oidcSchema = z
       title: "Audience",
       description: "A token must name exactly this in `aud`, alone or in its list.",
     }),
-    usernameClaim: claim.default("sub").meta({
+    usernameClaim: claimSchema.default("sub").meta({
       title: "User name claim",
       description:
         "Claim with the name of the user. Dots lead into nested claims. Take one that users can not change themselves.",
     }),
-    groupsClaim: claim.optional().meta({
+    groupsClaim: claimSchema.optional().meta({
       title: "Groups claim",
       description:
         "Claim with the groups, as a list or one text. Dots lead into nested claims. Absent: no groups.",
       examples: ["groups"],
     }),
-    rolesClaim: claim.optional().meta({
+    rolesClaim: claimSchema.optional().meta({
       title: "Roles claim",
       description:
         "Claim with the roles, as a list or one text. Dots lead into nested claims. Absent: no roles.",

@@ -22,7 +22,7 @@ const coolDownEmptyMs = 1_000;
 export type NoKey = "unknown" | "unavailable";
 
 export interface KeySources {
-  readonly config: OidcConfig;
+  readonly config: Pick<OidcConfig, "issuer" | "jwksUri">;
   readonly http: Pick<HttpClient, "ask">;
   readonly clock: Clock;
   readonly log: Log;

@@ -10,10 +10,11 @@ import { tokenHashOf } from "../../http/secretCompare.ts";
 import type { AdminUser } from "../../store/store.ts";
 import { noted } from "../audit.ts";
 import { adminOf } from "../auth/admin.ts";
-import { clearSessionCookie, sessionAgeMsMax, setSessionCookie } from "../auth/cookie.ts";
+import { clearSessionCookie } from "../auth/cookie.ts";
 import { invalid, refuse, unavailable } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
 import { plainText } from "../shapes.ts";
+import { beginSession } from "./begin.ts";
 import {
   newPassword,
   roleSchema,
@@ -24,7 +25,6 @@ import {
 } from "./userShapes.ts";
 
 const tag = "login";
-const sessionBytes = 32;
 
 const meSchema = z.strictObject({
   name: z.string(),
@@ -58,33 +58,11 @@ function loginRoute(api: AdminApi): void {
       if (!verified.ok) return access.refused(c, verified.error);
       // A session is a row, and a row needs the database.
       if (!verified.value.confirmed) return unavailable();
-      return begin(api, c, verified.value.user, address);
+      const { user } = verified.value;
+      const refused = await beginSession(api, c, user, "password");
+      return refused ?? c.json({ name: user.name, role: user.role, via: "session" });
     },
   );
-}
-
-async function begin(
-  { deps }: AdminApi,
-  c: Context,
-  { name, role }: AdminUser,
-  address: string,
-): Promise<Response> {
-  const value = Buffer.from(deps.randomBytes(sessionBytes)).toString("base64url");
-  const nowUnixMs = deps.clock.unixMs();
-  const added = await deps.store.users.addSession({
-    idHash: tokenHashOf(value),
-    user: name,
-    createdAt: nowUnixMs,
-    lastSeenAt: nowUnixMs,
-    expiresAt: nowUnixMs + sessionAgeMsMax,
-    address,
-  });
-  if (!added.ok) return unavailable();
-  const deed = { by: name, address, action: "login", target: `user/${name}` };
-  const lost = await noted(deps, deed);
-  if (lost !== undefined) return lost;
-  setSessionCookie(c, value, deps.caller(c.req.raw).secure);
-  return c.json({ name, role, via: "session" });
 }
 
 function logoutRoute(api: AdminApi): void {

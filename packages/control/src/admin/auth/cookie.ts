@@ -6,6 +6,7 @@
  */
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { z } from "zod";
 
 /** Not seen for this long, a session ends. */
 export const sessionIdleMs = 30 * 60_000;
@@ -40,6 +41,42 @@ export function clearSessionCookie(c: Context, secure: boolean): void {
   });
 }
 
+/** What a browser brings back from an identity provider, beside the provider's answer. */
+export interface KeptSignOn {
+  /** Of the provider's making. */
+  readonly kept: string;
+  /** The page of the console to go on with. */
+  readonly returnTo: string;
+}
+
+const signOnSecs = 600;
+const keptSchema = z.strictObject({ kept: z.string().max(1_024), returnTo: z.string().max(1_024) });
+
+/** Lax: the provider's answer is a navigation from its site. */
+export function keepSignOn(c: Context, kept: KeptSignOn, secure: boolean): void {
+  const value = Buffer.from(JSON.stringify(kept), "utf8").toString("base64url");
+  const options = { path: "/", httpOnly: true, sameSite: "Lax", secure } as const;
+  setCookie(c, signOnNameFor(secure), value, { ...options, maxAge: signOnSecs });
+}
+
+/** Takes it away: an answer of the provider counts once. */
+export function keptSignOn(c: Context, secure: boolean): KeptSignOn | undefined {
+  const value = getCookie(c, signOnNameFor(secure));
+  const options = { path: "/", httpOnly: true, sameSite: "Lax", secure } as const;
+  setCookie(c, signOnNameFor(secure), "", { ...options, maxAge: 0 });
+  if (value === undefined) return undefined;
+  try {
+    const text = Buffer.from(value, "base64url").toString("utf8");
+    return keptSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
 function nameFor(secure: boolean): string {
   return secure ? "__Host-gateway-session" : "gateway-session";
+}
+
+function signOnNameFor(secure: boolean): string {
+  return secure ? "__Host-gateway-sign-on" : "gateway-sign-on";
 }

@@ -93,7 +93,7 @@ export function passwordsOf(deps: ControlDeps, memory: LoginMemory): Passwords {
       const turn = await hold(address, name);
       if (!turn.ok) return turn;
       using _turn = turn.value;
-      const fits = await passwords.matches(password, user?.passwordHash ?? decoyHash);
+      const fits = await passwords.matches(password, comparedOf(user));
       const length = Buffer.byteLength(password, "utf8");
       const right = fits && length > 0 && length <= passwordBytesMax;
       if (user !== undefined && !user.disabled && right) {
@@ -104,6 +104,11 @@ export function passwordsOf(deps: ControlDeps, memory: LoginMemory): Passwords {
       return err(retryAfterMs > 0 ? { code: "throttled", retryAfterMs } : { code: "refused" });
     },
   };
+}
+
+/** A user without a password takes as long as any other. */
+function comparedOf(user: AdminUser | undefined): string {
+  return user === undefined || user.passwordHash.startsWith("!") ? decoyHash : user.passwordHash;
 }
 
 /** A changed password, role or state has another version, and a user that was made anew another hash. */

@@ -95,6 +95,8 @@ export async function testAdmin(options: TestAdminOptions = {}): Promise<TestAdm
       secure: request.headers.get("x-test-clear") === null,
     }),
     queries: undefined,
+    links: undefined,
+    signOn: undefined,
     console: undefined,
     clusterHealth: undefined,
     explainRoute: () => Promise.resolve({ group: "all", refusal: undefined, trace: [] }),

@@ -136,6 +136,8 @@ function depsOf({ host, kind, store, config, secrets, stopping }: DepsParts): Co
       secure: true,
     }),
     queries: undefined,
+    links: undefined,
+    signOn: undefined,
     console: undefined,
     clusterHealth: undefined,
     explainRoute: unused,
