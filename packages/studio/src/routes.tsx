@@ -5,7 +5,6 @@ import {
   createRouter,
   lazyRouteComponent,
   Link,
-  Outlet,
 } from "@tanstack/react-router";
 import { Gate } from "./shell/gate.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -85,10 +84,60 @@ const configuration = [
     path: "/groups/$name",
     component: lazyRouteComponent(() => import("./groups/groupPage.tsx"), "GroupPage"),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/routing",
+    component: lazyRouteComponent(() => import("./routing/routingPage.tsx"), "RoutingPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/access",
+    component: lazyRouteComponent(() => import("./access/accessPage.tsx"), "AccessPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/settings",
+    component: lazyRouteComponent(() => import("./settings/settingsPage.tsx"), "SettingsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/settings/$name",
+    component: lazyRouteComponent(() => import("./settings/settingPage.tsx"), "SettingPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/revisions",
+    component: lazyRouteComponent(() => import("./revisions/revisionsPage.tsx"), "RevisionsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/revisions/$position",
+    component: lazyRouteComponent(() => import("./revisions/revisionPage.tsx"), "RevisionPage"),
+  }),
+];
+
+const others = [
+  createRoute({
+    getParentRoute: () => root,
+    path: "/console",
+    ...search,
+    component: lazyRouteComponent(() => import("./console/consolePage.tsx"), "ConsolePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/users",
+    component: lazyRouteComponent(() => import("./users/usersPage.tsx"), "UsersPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/audit",
+    ...search,
+    component: lazyRouteComponent(() => import("./audit/auditPage.tsx"), "AuditPage"),
+  }),
 ];
 
 export const router = createRouter({
-  routeTree: root.addChildren([...pages, ...configuration]),
+  routeTree: root.addChildren([...pages, ...configuration, ...others]),
   basepath: "/studio",
   defaultPreload: "intent",
   defaultPendingComponent: () => <Loading />,
@@ -109,7 +158,6 @@ function NotFound() {
       <Empty title="Nothing is here" action={<Link to="/">Go to the overview</Link>}>
         The address may be of a newer or an older Studio.
       </Empty>
-      <Outlet />
     </>
   );
 }

@@ -11,7 +11,6 @@ import type {
   Me,
   Page,
   Revision,
-  RunningQuery,
   Schemas,
   Status,
   Suspect,
@@ -38,11 +37,6 @@ export const meQuery = queryOptions<Me | null>({
     }
   },
   staleTime: 60_000,
-});
-
-export const setupQuery = queryOptions({
-  queryKey: ["setup"],
-  queryFn: ({ signal }) => ask<{ readonly needed: boolean }>("/setup", { signal }),
 });
 
 export const statusQuery = queryOptions({
@@ -105,13 +99,6 @@ export const suspectsQuery = queryOptions({
   refetchInterval: slowMs,
 });
 
-export const runningQuery = queryOptions({
-  queryKey: ["running"],
-  queryFn: ({ signal }) =>
-    ask<Page<RunningQuery>>(pathOf("/queries/running", { limit: 1_000 }), { signal }),
-  refetchInterval: liveMs,
-});
-
 /** Filters of the history by the names that the API gives them. */
 export interface HistoryFilter {
   readonly user?: string;
@@ -135,15 +122,6 @@ export function historyQuery(filter: HistoryFilter) {
       ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
-}
-
-/** The newest records, for figures. */
-export function recentQuery(limit: number) {
-  return queryOptions({
-    queryKey: ["recent", limit],
-    queryFn: ({ signal }) => ask<Page<HistoryRecord>>(pathOf("/queries", { limit }), { signal }),
-    refetchInterval: liveMs * 2,
   });
 }
 
@@ -171,6 +149,13 @@ export const revisionsQuery = infiniteQueryOptions({
   getNextPageParam: ({ nextCursor }) => nextCursor,
 });
 
+export function revisionQuery(position: string) {
+  return queryOptions({
+    queryKey: ["revisions", position],
+    queryFn: ({ signal }) => ask<Revision>(`/revisions/${step(position)}`, { signal }),
+  });
+}
+
 /** Positions are `epoch.sequence`. */
 export function differenceQuery(from: string, to: string) {
   return queryOptions({
@@ -193,11 +178,11 @@ export const sessionsQuery = queryOptions({
 });
 
 export interface AuditFilter {
-  readonly by?: string;
-  readonly action?: string;
-  readonly target?: string;
-  readonly from?: number;
-  readonly to?: number;
+  readonly by?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
 }
 
 export function auditQuery(filter: AuditFilter) {

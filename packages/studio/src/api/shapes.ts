@@ -61,25 +61,9 @@ export interface Schemas {
   readonly settings: Readonly<Record<string, JsonObject>>;
 }
 
-export interface RunningQuery {
-  readonly id: string;
-  readonly state: "queued" | "running";
-  readonly since: number;
-  readonly group?: string;
-  readonly cluster?: string;
-  readonly worker?: string;
-  readonly instanceId?: string;
-  readonly user?: string;
-  readonly frontend?: string;
-  readonly rows?: number;
-  readonly sql?: string;
-}
-
 /** A record without its texts, where the viewer may not read them. */
 export type HistoryRecord = Omit<QueryRecord, "sql" | "translatedSql" | "errorMessage"> &
   Partial<Pick<QueryRecord, "sql" | "translatedSql" | "errorMessage">>;
-
-export type WorkerStatus = "starting" | "active" | "degraded" | "draining" | "offline";
 
 export interface Worker {
   readonly instanceId: string;

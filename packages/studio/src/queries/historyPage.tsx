@@ -5,7 +5,7 @@ import { useState } from "react";
 import { pathOf } from "../api/client.ts";
 import { historyQuery, objectsQuery, pageSize, type HistoryFilter } from "../api/queries.ts";
 import type { HistoryRecord } from "../api/shapes.ts";
-import type { Search } from "../shell/search.ts";
+import { cleanSearch, type Search } from "../shell/search.ts";
 import { countText, durationText } from "../tool/format.ts";
 import { State } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -24,7 +24,7 @@ export function HistoryPage() {
   const groups = useQuery(objectsQuery("groups"));
   const clusters = useQuery(objectsQuery("clusters"));
   const set = (next: HistoryFilter): void =>
-    void navigate({ to: "/queries/history", search: { ...next }, replace: true });
+    void navigate({ to: "/queries/history", search: cleanSearch({ ...next }), replace: true });
   return (
     <>
       <PageHead title="Queries" actions={<ExportLink filter={filter} />} />

@@ -1,0 +1,105 @@
+/** Adds or changes one user. The version that was read goes with the write; who lost the race sees what is there now. */
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { cache } from "../api/cache.ts";
+import { ApiError, ask, step } from "../api/client.ts";
+import { usersQuery } from "../api/queries.ts";
+import { roles, type Role, type User } from "../api/shapes.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Select, TextInput } from "../ui/field.tsx";
+import { Failure } from "../ui/state.tsx";
+import { toast } from "../ui/toast.tsx";
+
+const rights: Readonly<Record<Role, string>> = {
+  viewer: "viewer: reads, without SQL",
+  operator: "operator: also reads SQL, cancels, tests, runs queries",
+  admin: "admin: also writes, and sees users and the audit log",
+};
+
+/** `user` undefined: a new one. */
+export function UserDialog(props: {
+  readonly user: User | undefined;
+  readonly onClose: () => void;
+}) {
+  const { onClose } = props;
+  const [user, setUser] = useState(props.user);
+  const [name, setName] = useState(user?.name ?? "");
+  const [role, setRole] = useState<Role>(user?.role ?? "viewer");
+  const [disabled, setDisabled] = useState(user?.disabled ?? false);
+  const [password, setPassword] = useState("");
+  const save = useMutation({
+    mutationFn: () =>
+      ask<User>(`/users/${step(name)}`, {
+        method: "PUT",
+        expected: user?.version ?? "absent",
+        body: { role, disabled, ...(password === "" ? {} : { password }) },
+      }),
+    onSuccess: async () => {
+      await cache.invalidateQueries({ queryKey: usersQuery.queryKey });
+      toast(`Saved user ${name}.`);
+      onClose();
+    },
+  });
+  const lost = save.error instanceof ApiError && save.error.status === 412;
+  const readAnew = async (): Promise<void> => {
+    const now = await ask<User>(`/users/${step(name)}`);
+    setUser(now);
+    setRole(now.role);
+    setDisabled(now.disabled);
+    save.reset();
+  };
+  return (
+    <Dialog
+      title={user === undefined ? "Add a user" : `Change ${user.name}`}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Leave</Button>
+          <Button
+            kind="primary"
+            busy={save.isPending}
+            disabled={name === ""}
+            onClick={() => save.mutate()}
+          >
+            Save
+          </Button>
+        </>
+      }
+    >
+      {save.error === null ? null : <Failure error={save.error} />}
+      {lost && user !== undefined ? (
+        <Button onClick={() => void readAnew().catch(onClose)}>Show what is there now</Button>
+      ) : null}
+      {props.user === undefined ? (
+        <TextInput label="Name" value={name} onChange={setName} required />
+      ) : null}
+      <Select
+        label="Role"
+        value={role}
+        options={roles.map((each) => ({ value: each, title: rights[each] }))}
+        onChange={(value) => setRole(value as Role)}
+      />
+      <TextInput
+        label={user === undefined ? "Password" : "New password"}
+        type="password"
+        value={password}
+        onChange={setPassword}
+        autoComplete="new-password"
+        hint={
+          user === undefined
+            ? "12 characters to 72 bytes."
+            : "Empty keeps the one that is set. A new one ends the user's sessions."
+        }
+      />
+      <label className="choice">
+        <input
+          type="checkbox"
+          checked={disabled}
+          onChange={({ target }) => setDisabled(target.checked)}
+        />
+        Disabled: can not log in
+      </label>
+    </Dialog>
+  );
+}
