@@ -35,6 +35,7 @@ const runs = [
     ["node_modules/vitest/vitest.mjs", "run", "test/ordinary"],
   ],
   ["deployments: types, chart, alerts, workflows, image", ["test/infra/check.mjs"]],
+  ["the web console in a browser", ["test/studio/run.mjs"]],
   ["suites of other projects, direct and through", ["test/suites/run.mjs"]],
   ["every fault of a fleet", ["test/fleet/run.mjs"]],
   ["small wrongs in what decides who, where and as whom", ["test/mutation/run.mjs"]],

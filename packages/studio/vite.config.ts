@@ -15,6 +15,8 @@ export default defineConfig({
     sourcemap: false,
     reportCompressedSize: false,
     rolldownOptions: {
+      // How long plugins took is no finding on a machine that does other things, too.
+      checks: { pluginTimings: false },
       // Libraries mark what may not run on a server of theirs; nothing of ours runs on one.
       onwarn: (warning, warn) => {
         if (warning.code !== "MODULE_LEVEL_DIRECTIVE") warn(warning);

@@ -26,6 +26,7 @@ import { trinoJdbcTool } from "./cases/trinoJdbc.mjs";
 import { trinoPythonTool } from "./cases/trinoPython.mjs";
 import { starRocksLdapTool, starRocksMysqlTool, starRocksTool } from "./cases/starRocks.mjs";
 import { actionlintTool, helmTool, promtoolTool } from "../infra/tools.mjs";
+import { chromiumTool } from "./chromium.mjs";
 import { command } from "./command.mjs";
 import { imageTool } from "./image.mjs";
 import { debianPrograms } from "./postgresServer.mjs";
@@ -95,6 +96,7 @@ export async function installTools() {
   Object.assign(tools, await adbcTools());
   Object.assign(tools, await flightTools());
   tools.snowflakePython = await snowflakePythonTool();
+  tools.studio = await chromiumTool();
   return tools;
 }
 

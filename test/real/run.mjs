@@ -37,6 +37,7 @@ import { psycopgCases } from "./cases/psycopg.mjs";
 import { pymysqlCases } from "./cases/pymysql.mjs";
 import { snowflakeCases } from "./cases/snowflake.mjs";
 import { slapdCases } from "./cases/slapd.mjs";
+import { studioCases } from "./cases/studio.mjs";
 import { starRocksCases, starRocksLdapCases, starRocksMysqlCases } from "./cases/starRocks.mjs";
 import { sqlalchemyCases } from "./cases/sqlalchemy.mjs";
 import { tpcCases } from "./cases/tpc.mjs";
@@ -106,11 +107,12 @@ const suites = [
   postgresqlCases,
   debianPostgresCases,
   embeddedPostgresCases,
+  studioCases,
 ];
 // Those start servers of their own and never ask the quick start, so they run beside the others: much of both is
 // waiting. The longest come first.
 const apart =
-  `debianPostgres keycloak starRocksMysql adbcPostgres postgresql starRocks embeddedPostgres
+  `debianPostgres keycloak studio starRocksMysql adbcPostgres postgresql starRocks embeddedPostgres
   npmPackage image adbcRecording adbcSnowflake tpc starRocksLdap slapd openFga`.split(/\s+/);
 try {
   const beside = apart.map((tool) => suites.filter((one) => one.tool === tool));

@@ -51,7 +51,7 @@ function Queries({ items }: { readonly items: readonly LiveQuery[] }) {
     ...(operator
       ? [
           {
-            title: "Deed",
+            title: "Actions",
             end: true,
             cell: (query: LiveQuery) => (
               <Button small onClick={() => setAsked(query)}>

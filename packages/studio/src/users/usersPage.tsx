@@ -69,7 +69,7 @@ function Users(props: { readonly items: readonly User[]; readonly onAsk: (asked:
         { title: "Role", cell: ({ role }) => role },
         { title: "Changed", cell: ({ updatedAt }) => <Ago at={updatedAt} /> },
         {
-          title: "Deed",
+          title: "Actions",
           end: true,
           cell: (user) => (
             <>
@@ -143,7 +143,7 @@ function Sessions() {
                 { title: "Seen", cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
                 { title: "Ends", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
                 {
-                  title: "Deed",
+                  title: "Actions",
                   end: true,
                   cell: (session) => (
                     <Button small onClick={() => setAsked(session)}>

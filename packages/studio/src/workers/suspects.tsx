@@ -37,7 +37,7 @@ export function Suspects() {
     ...(admin
       ? [
           {
-            title: "Deed",
+            title: "Actions",
             end: true,
             cell: (suspect: Suspect) => (
               <Button small onClick={() => setAsked(suspect)}>

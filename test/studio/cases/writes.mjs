@@ -1,0 +1,103 @@
+/** Each write: reviewed, saved with the version that was read, refused in words, and put together after a lost update. */
+import { expectEqual, settled, shoot } from "../browser.mjs";
+import { go } from "./look.mjs";
+
+export const writeCases = {
+  "a cluster and a rule are added through the forms of their schemas": async ({ browser }) => {
+    const { page, problems, close } = await browser.open("/clusters");
+    await page.getByRole("link", { name: "Add a cluster" }).click();
+    await page.getByLabel("Name of the cluster").fill("second");
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByLabel("Engine").selectOption("duckDb");
+    await save(page);
+    await settled(page, "second");
+    await go(page, "/groups/reports", "reports");
+    await page.getByRole("button", { name: "Add entry" }).first().click();
+    await page.getByLabel("Members 2").fill("second");
+    await save(page);
+    await page.getByRole("link", { name: "second" }).waitFor();
+    await go(page, "/routing", "Routing");
+    await page.getByRole("button", { name: "Add a rule" }).click();
+    await page.getByLabel("Router").selectOption("header");
+    await page.getByLabel("Header", { exact: false }).last().fill("X-Trino-Source");
+    await page.getByRole("button", { name: "Add entry" }).click();
+    await page.getByLabel(/Value of|Target/).fill("reports");
+    await page.getByRole("button", { name: "Move rule 3 up" }).click();
+    await save(page);
+    await shoot(page, "routing-saved");
+    const rule = page.locator("ol.rules > li").nth(1);
+    await rule.getByText("Header router").waitFor();
+    expectEqual(problems, [], "problems");
+    await close();
+  },
+
+  "what is not valid is said beside its field": async ({ browser }) => {
+    const { page, close } = await browser.open("/groups/default");
+    await settled(page, "default");
+    await page.getByLabel(/^Running queries \(required\)/).fill("0");
+    await page.getByRole("button", { name: "Review and save" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+    await page.locator(".field .fault").getByText("at least 1").waitFor();
+    await shoot(page, "fault");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await close();
+  },
+
+  "two who edit at once both keep what they can, and choose where they clash": async ({
+    browser,
+  }) => {
+    const one = await browser.open("/groups/default");
+    const other = await browser.open("/groups/default");
+    for (const { page } of [one, other]) await settled(page, "default");
+    await other.page.getByText(/more settings/).click();
+    await other.page.getByLabel(/^Rows/).fill("777");
+    await other.page.getByLabel(/^Running queries \(required\)/).fill("5");
+    await one.page.getByLabel(/^Running queries \(required\)/).fill("6");
+    await one.page.getByText(/more settings/).click();
+    await one.page.getByLabel(/^Waiting queries/).fill("99");
+    await save(other.page);
+    await one.page.getByRole("button", { name: "Review and save" }).click();
+    await one.page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+    const conflict = one.page.getByRole("dialog", { name: "Somebody else saved it meanwhile" });
+    await conflict.waitFor();
+    await shoot(one.page, "conflict");
+    await conflict.getByLabel(/Mine/).check();
+    await conflict.getByRole("button", { name: "Save both together" }).click();
+    await one.page.getByText("Saved. Workers are told now.").waitFor();
+    await one.page.reload();
+    await settled(one.page, "default");
+    const values = [/^Running queries \(required\)/, /^Waiting queries/, /^Rows/];
+    const found = [];
+    for (const label of values) found.push(await one.page.getByLabel(label).inputValue());
+    expectEqual(found, ["6", "99", "777"], "both edits");
+    await one.close();
+    await other.close();
+  },
+
+  "a cluster is drained, enabled, tested; a revision is rolled back": async ({ browser }) => {
+    const { page, problems, close } = await browser.open("/clusters/second");
+    await settled(page, "second");
+    await page.getByRole("button", { name: "Test connection" }).click();
+    await page.getByText(/It answered in|Not reached/).waitFor();
+    await page.getByRole("button", { name: "Drain" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
+    await page.getByRole("button", { name: "Enable" }).waitFor();
+    await go(page, "/revisions", "Revisions");
+    await page.locator("tbody tr").nth(1).getByRole("link").click();
+    await page.getByRole("button", { name: "Roll back to it" }).click();
+    await page.getByRole("dialog").getByText("enabled").waitFor();
+    await shoot(page, "roll-back");
+    await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+    await page.getByText("Rolled back. Workers are told now.").waitFor();
+    await go(page, "/clusters/second", "second");
+    await page.getByRole("button", { name: "Drain" }).waitFor();
+    expectEqual(problems, [], "problems");
+    await close();
+  },
+};
+
+export async function save(page) {
+  await page.getByRole("button", { name: "Review and save" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved. Workers are told now.").first().waitFor();
+}

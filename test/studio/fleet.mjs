@@ -1,0 +1,215 @@
+/** What Studio is tested against: a control plane, two workers, and clients that never stop asking. Real processes. */
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { buildIfStale } from "../../packages/gateway/bin/build.mjs";
+
+const program = fileURLToPath(new URL("../../packages/gateway/dist/gateway.js", import.meta.url));
+const anyPort = { host: "127.0.0.1", port: 0 };
+export const password = "a password for tests";
+const startMsMax = 120_000;
+
+/** Texts that would run, close a tag or break a page if anything took them for markup. */
+export const hostile = [
+  `<script>window.attacked = 1</script>`,
+  `"><img src=x onerror="window.attacked=1">`,
+  `</textarea><svg onload=window.attacked=1>`,
+  `javascript:window.attacked=1`,
+  `{{constructor.constructor('window.attacked=1')()}}`,
+];
+
+/** Starts everything; `stop` ends it all, workers first. */
+export async function startFleet() {
+  await buildIfStale();
+  const folder = await mkdtemp(join(tmpdir(), "gateway-studio-"));
+  await mkdir(join(folder, "data"));
+  const secret = randomBytes(24).toString("hex");
+  const started = [];
+  const begin = async (name, config) => {
+    const one = await startProcess(name, join(folder, `${name}.yaml`), config);
+    started.push(one);
+    return one;
+  };
+  const control = await begin("control", controlConfig(folder, secret, 0));
+  const port = control.ports.adminApi;
+  const workers = [];
+  for (const name of ["w1", "w2"])
+    workers.push(await begin(name, workerConfig(name, port, secret)));
+  const traffic = startTraffic(workers.map(({ ports }) => ports.postgresWire));
+  const fleet = { url: `http://127.0.0.1:${port}`, control, workers, traffic };
+  return {
+    ...fleet,
+    /** Ends the control plane and starts it on the same port. */
+    restartControl: async (meanwhile) => {
+      await control.end();
+      await meanwhile();
+      started[0] = await startProcess(
+        "control",
+        join(folder, "control.yaml"),
+        controlConfig(folder, secret, port),
+      );
+    },
+    stop: async () => {
+      await traffic.stop();
+      for (const one of started.toReversed()) await one.end();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function controlConfig(folder, secret, port) {
+  return {
+    gateway: {
+      role: "controlPlane",
+      frontends: {},
+      adminApi: {
+        host: "127.0.0.1",
+        port,
+        firstAdmin: { name: "admin", password },
+        queryConsole: { enabled: true },
+      },
+      persistence: { type: "pglite", path: join(folder, "db") },
+      workerApi: { sharedSecret: secret },
+    },
+    clusters: { local: { engine: "duckDb", maxRunningQueries: 8 } },
+    clusterGroups: {
+      default: { members: ["local"], maxRunningQueries: 4 },
+      reports: { members: ["local"], maxRunningQueries: 2 },
+    },
+    routers: [
+      { type: "queryRegex", rules: [{ regex: "report", targetGroup: "reports" }] },
+      { type: "userGroup", userToGroup: { rita: "reports" } },
+    ],
+    routingFallback: "default",
+    auth: { provider: "none" },
+  };
+}
+
+function workerConfig(name, port, secret) {
+  return {
+    gateway: {
+      role: "worker",
+      workerName: name,
+      workerLabels: { site: "test", note: hostile[0] },
+      frontends: { postgresWire: anyPort },
+      adminApi: anyPort,
+      controlPlane: {
+        url: `http://127.0.0.1:${port}`,
+        auth: { mode: "sharedSecret", sharedSecret: secret },
+        allowInsecureHttp: true,
+        heartbeatIntervalSecs: 1,
+      },
+    },
+  };
+}
+
+async function startProcess(name, file, config) {
+  await writeFile(file, JSON.stringify(config), { mode: 0o600 });
+  const child = spawn(process.execPath, [program, "start", "--config", file], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const killed = () => child.kill("SIGKILL");
+  process.once("exit", killed);
+  const ended = new Promise((resolve) => child.once("close", resolve)).finally(() =>
+    process.off("exit", killed),
+  );
+  const ports = await listening(name, child, ended);
+  return {
+    name,
+    ports,
+    end: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+function listening(name, child, ended) {
+  const ports = {};
+  let said = "";
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`${name} took too long:\n${said}`)),
+      startMsMax,
+    );
+    child.stderr.setEncoding("utf8");
+    child.stderr.on("data", (text) => {
+      said = `${said}${text}`.slice(-8_000);
+      for (const line of said.split("\n")) {
+        if (!line.includes('"listener.open"')) continue;
+        try {
+          const { kind, port } = JSON.parse(line);
+          ports[kind] = port;
+        } catch {
+          // Half a line; the rest comes with the next piece.
+        }
+      }
+      if (ports.adminApi === undefined) return;
+      clearTimeout(timer);
+      resolve(ports);
+    });
+    void ended.then(() => reject(new Error(`${name} did not start:\n${said}`)));
+  });
+}
+
+/** Clients that ask again and again: what succeeds, what fails, what is hostile; and one whose query takes long. */
+function startTraffic(ports) {
+  const stopped = new AbortController();
+  const clients = ports.map((port, at) => asking(port, at, stopped.signal));
+  return {
+    /** A query that runs until somebody ends it. Resolves with its error's message. */
+    runLong: async () => {
+      const client = await connected(ports[0], "lena");
+      const text =
+        "select count(*) from range(10000000000) a, range(1000) b where (a.range * b.range) % 7 = 8";
+      const ended = client.query(text).then(
+        () => "finished",
+        (error) => error.message,
+      );
+      return { ended: ended.finally(() => client.end()) };
+    },
+    stop: async () => {
+      stopped.abort();
+      await Promise.all(clients);
+    },
+  };
+}
+
+async function connected(port, user) {
+  for (let tries = 0; ; tries += 1) {
+    const client = new pg.Client({ host: "127.0.0.1", port, user, database: user });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.query("select 1");
+      return client;
+    } catch (error) {
+      await client.end().catch(() => {});
+      if (tries > 120) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+async function asking(port, at, signal) {
+  const client = await connected(port, at === 0 ? "ann" : hostile[1]);
+  const texts = [
+    "select 42 as answer",
+    "select r, r * r as square from range(50) t(r)",
+    "select * from nowhere",
+    ...hostile.map(
+      (text) => `select '${text.replaceAll("'", "''")}' as "${text.replaceAll('"', '""')}"`,
+    ),
+    "select 'report' as kind",
+  ];
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    await client.query(texts[turn % texts.length]).catch(() => {});
+    // A pause between two questions of a person; nothing waits for it.
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  await client.end();
+}

@@ -1,0 +1,42 @@
+/**
+ * `npm run test:studio [WORD…]`: Studio in a real browser, against a control plane with two workers and clients that
+ * ask all the time. Words choose cases by their names. Pictures of every page lie in `.gateway/studio/` afterwards.
+ */
+import { chromiumTool } from "../real/chromium.mjs";
+import { startBrowser } from "./browser.mjs";
+import { consoleCases } from "./cases/console.mjs";
+import { lookCases } from "./cases/look.mjs";
+import { queryCases } from "./cases/queries.mjs";
+import { sessionCases } from "./cases/session.mjs";
+import { writeCases } from "./cases/writes.mjs";
+import { startFleet } from "./fleet.mjs";
+
+const words = process.argv.slice(2);
+const missing = await chromiumTool();
+if (missing !== true) {
+  console.log(`0 passed, 0 failed, 1 skipped (${missing})`);
+  process.exit(0);
+}
+const fleet = await startFleet();
+const browser = await startBrowser(fleet);
+const counts = { passed: 0, failed: 0 };
+try {
+  const all = { ...queryCases, ...consoleCases, ...writeCases, ...lookCases, ...sessionCases };
+  for (const [name, run] of Object.entries(all)) {
+    if (words.length > 0 && !words.some((word) => name.includes(word))) continue;
+    const fromMs = performance.now();
+    try {
+      await run({ browser, fleet });
+      counts.passed += 1;
+      console.log(`passed   ${name} (${Math.round((performance.now() - fromMs) / 1_000)} s)`);
+    } catch (error) {
+      counts.failed += 1;
+      console.log(`FAILED   ${name}\n${String(error.message).replaceAll(/^/gm, "         ")}`);
+    }
+  }
+} finally {
+  await browser.close();
+  await fleet.stop();
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
+process.exit(counts.failed > 0 ? 1 : 0);
