@@ -12,6 +12,8 @@ export default defineConfig({
     // A page's policy allows no inline content, and a picture in a style sheet would be one.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The editor is one library; it loads with the console alone.
+    chunkSizeWarningLimit: 800,
     sourcemap: false,
     reportCompressedSize: false,
     rolldownOptions: {

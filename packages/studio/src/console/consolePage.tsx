@@ -10,9 +10,10 @@ import { countText } from "../tool/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Loaded, Loading } from "../ui/state.tsx";
+import { startState, type RunState } from "./events.ts";
 import { keep, keptTexts } from "./kept.ts";
 import { Result } from "./result.tsx";
-import { run, startState, type RunState } from "./run.ts";
+import { run } from "./run.ts";
 
 const SqlEditor = lazy(async () => ({ default: (await import("./editor.tsx")).SqlEditor }));
 
@@ -182,7 +183,7 @@ function Kept(props: {
       <ul className="stack tight">
         {props.texts.map((text) => (
           <li key={text} className="row apart">
-            <code className="clip">{text}</code>
+            <code className="clip wide">{text}</code>
             <Button small onClick={() => props.onTake(text)}>
               Edit<span className="hidden-text"> {text.slice(0, 80)}</span>
             </Button>

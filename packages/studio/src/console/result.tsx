@@ -7,7 +7,7 @@ import { State } from "../ui/badge.tsx";
 import { Card } from "../ui/page.tsx";
 import { Empty } from "../ui/state.tsx";
 import { Pages } from "../ui/table.tsx";
-import type { RunColumn, RunState } from "./run.ts";
+import type { RunColumn, RunState } from "./events.ts";
 
 export function Result({ state }: { readonly state: RunState }) {
   const { id, error, notices, columns, rows } = state;
@@ -74,7 +74,7 @@ function said({ kind, position, done, rows }: RunState): string {
   const cut =
     done.cut.length === 0 ? "" : `, cut: ${done.cut.map((each) => cuts[each]).join(", ")}`;
   const count = done.updateCount === undefined ? done.rows : done.updateCount;
-  return `${countText(count)} rows${cut}, waited ${durationText(done.queueMs)}, ran ${durationText(done.executionMs)}`;
+  return `${countText(count)} ${count === 1 ? "row" : "rows"}${cut}, waited ${durationText(done.queueMs)}, ran ${durationText(done.executionMs)}`;
 }
 
 const rowsOfPage = 200;
