@@ -23,6 +23,16 @@ export const queryCases = {
     await close();
   },
 
+  "the overview says that the fleet is up to date, and shows its traffic": async ({ browser }) => {
+    const { page, problems, close } = await browser.open("/");
+    const fleet = page.getByRole("region", { name: "Workers" }).first();
+    for (const name of ["w1", "w2"]) {
+      await fleet.getByRole("row", { name }).getByText("newest").waitFor();
+    }
+    expectEqual(problems, [], "problems");
+    await close();
+  },
+
   "filters stand in the address and lead to the same rows": async ({ browser }) => {
     const { page, close } = await browser.open("/queries/history");
     await settled(page, "Queries");

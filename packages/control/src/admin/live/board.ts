@@ -103,7 +103,7 @@ function boardOf(deps: BoardDeps, rows: readonly WorkerRow[], problem: string | 
   const at = clock.unixMs();
   const built = config.current();
   const newest = built === undefined ? undefined : revisionText(built.revision);
-  const workers = rows.map((row) => workerOf(row, statusOf(row, at), newest));
+  const workers = rows.map((row) => workerOf(row, statusOf(row, at), built?.revision.hash));
   // What an offline worker said last is no sign that it still runs.
   const online = rows.filter((row) => statusOf(row, at) !== "offline");
   const queries = [...localQueries(deps), ...online.flatMap(reportedBy)];
@@ -204,6 +204,7 @@ function keyOf(id: string, instanceId = ""): string {
   return instanceId === "" ? id : `${id} ${instanceId}`;
 }
 
+/** `newest` is the hash: a worker reports its content, which the same one of another epoch is. */
 function workerOf(
   row: WorkerRow,
   status: LiveWorker["status"],
