@@ -16,7 +16,7 @@ describe("the thread with the parser", () => {
       const kinds = ["select", "insert"];
       const text = "SELECT a FROM s.t WHERE b IN (SELECT 1); INSERT INTO t SELECT 1";
       expect(await parse(text, dialect)).toEqual({ ok: true, value: { parsed: true, kinds } });
-      const broken = "SELECT (1";
+      const broken = "SELECT 1 WHERE )";
       expect(await parse(broken, dialect)).toEqual({ ok: true, value: { parsed: false } });
     },
   );

@@ -30,7 +30,19 @@ export const rooms = {
     cluster: ["port"],
     route: ["port", "query", "regex", "script", "sql", "tool"],
     guard: ["query", "regex", "route", "sql"],
-    snapshot: ["cluster", "guard", "port", "query", "regex", "route", "script", "sql", "tool"],
+    police: ["guard", "port", "query", "sql"],
+    snapshot: [
+      "cluster",
+      "guard",
+      "police",
+      "port",
+      "query",
+      "regex",
+      "route",
+      "script",
+      "sql",
+      "tool",
+    ],
     capacity: ["port", "query", "snapshot", "tool"],
     run: ["cluster", "guard", "port", "query", "snapshot", "sql", "tool", "type"],
   },
@@ -284,8 +296,9 @@ export const rooms = {
   },
   "sql/src": {
     shared: [],
+    read: [],
     script: [],
-    thread: [],
+    thread: ["read"],
   },
   // `routes.tsx` joins the pages; a page shows another's parts nowhere.
   "studio/src": {

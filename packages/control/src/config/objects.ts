@@ -7,6 +7,7 @@
 import { authSchema } from "@gateway/access/client/config.ts";
 import { authorizationSchema, authorizationWords } from "@gateway/access/group/config.ts";
 import { groupSchema } from "@gateway/contract/config/group.ts";
+import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
 import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
 import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
 import { translationSchema } from "@gateway/contract/config/translation.ts";
@@ -99,7 +100,7 @@ export const snapshotShape = {
   translation: translationSchema.optional(),
   catalogProvider: notBuilt("the catalog provider").optional(),
   guardrails: guardrailsSchema.optional(),
-  accessControl: notBuilt("access control of tables and columns").optional(),
+  accessControl: accessControlSchema.optional(),
 } as const;
 
 /** A snapshot's configuration in the form of the file. */

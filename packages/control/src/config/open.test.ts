@@ -93,9 +93,9 @@ describe("put", () => {
   it.each<[DocumentName, unknown, string]>([
     [{ kind: "script", name: "a" }, { use: "route" }, "scripts.a.source: is missing; must be text"],
     [
-      { kind: "setting", name: "accessControl" },
+      { kind: "setting", name: "catalogProvider" },
       {},
-      "accessControl: not built yet: access control of tables and columns",
+      "catalogProvider: not built yet: the catalog provider",
     ],
     [
       { kind: "setting", name: "x" },

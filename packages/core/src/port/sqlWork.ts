@@ -4,15 +4,25 @@
  */
 import type { Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
+import type { SqlReading } from "./sqlReading.ts";
 
 /** Each kind of work: what it is given and what it answers. Both are plain data, as they go to another thread. */
 export interface SqlTasks {
   readonly parse: { readonly input: ParseInput; readonly output: ParsedText };
+  /** The tables of one statement, read in several dialects: one answer for each. */
+  readonly read: { readonly input: ReadInput; readonly output: readonly SqlReading[] };
 }
 
 export interface ParseInput {
   readonly sql: string;
   readonly dialect: Dialect;
+}
+
+export interface ReadInput {
+  readonly sql: string;
+  readonly dialects: readonly Dialect[];
+  /** Functions that the configuration lets pass beside the known ones, in lower case. */
+  readonly functions: readonly string[];
 }
 
 /** `kinds`: what each statement of the text is, in the parser's words. A text that it does not understand is no failure of the work. */

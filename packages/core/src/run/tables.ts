@@ -29,7 +29,11 @@ export function tablesFor(
     using way = found.value;
     const { generation, policed } = way;
     const key = JSON.stringify([generation.revision, policed.group, generation.audience(policed)]);
-    return ok({ key, list: (until) => listNow(query, plane, until) });
+    const list: TableScope["list"] = async (until) => {
+      const listed = await listNow(query, plane, until);
+      return listed.ok ? ok(await generation.shown(policed, listed.value, until)) : listed;
+    };
+    return ok({ key, list });
   });
 }
 

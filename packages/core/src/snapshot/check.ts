@@ -4,9 +4,11 @@
  *
  * It is not about shapes: the schemas have checked those before.
  */
+import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
 import type { GroupConfig } from "@gateway/contract/config/group.ts";
 import type { GuardConfig, GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import type { ConditionConfig, RouterConfig } from "@gateway/contract/config/router.ts";
+import { expressionProblem } from "../police/expression.ts";
 import type { ScriptConfig, ScriptUse } from "@gateway/contract/config/script.ts";
 import type { TranslationConfig } from "@gateway/contract/config/translation.ts";
 import { compileRegex } from "../regex/regex.ts";
@@ -27,6 +29,7 @@ export interface SnapshotParts {
   readonly guardrails?: GuardrailsConfig | undefined;
   readonly scripts?: ScriptMap | undefined;
   readonly translation?: Pick<TranslationConfig, "scripts"> | undefined;
+  readonly accessControl?: AccessControlConfig | undefined;
 }
 
 type ScriptMap = Readonly<Record<string, Pick<ScriptConfig, "use">>>;
@@ -64,15 +67,8 @@ export function checkSnapshot(config: SnapshotParts): readonly ConfigProblem[] {
       ? []
       : unknownGroup(routingFallback, groups, ["routingFallback"])),
     ...guardProblems(config.guardrails?.guards ?? [], { groups, scripts }),
-    ...(config.translation?.scripts ?? []).flatMap(({ script, clusterGroups = [] }, index) => {
-      const at = ["translation", "scripts", index];
-      return [
-        ...scriptProblems(script, "rewrite", scripts, at),
-        ...clusterGroups.flatMap((group, place) =>
-          unknownGroup(group, groups, [...at, "clusterGroups", place]),
-        ),
-      ];
-    }),
+    ...rewriteProblems(config, { groups, scripts }),
+    ...accessProblems(config.accessControl, groups),
   ];
 }
 
@@ -98,6 +94,67 @@ function guardProblems(
       ...(guard.type === "script" ? scriptProblems(guard.script, "judge", scripts, at) : []),
     ];
   });
+}
+
+/** Behind a policy nothing may be written: what access control made of a text is what was proven of it. */
+function rewriteProblems(
+  { translation, accessControl }: SnapshotParts,
+  { groups, scripts }: Known,
+): readonly ConfigProblem[] {
+  const isPoliced = (group: string): boolean =>
+    accessControl !== undefined && (accessControl.clusterGroups?.includes(group) ?? true);
+  return (translation?.scripts ?? []).flatMap(({ script, clusterGroups }, index) => {
+    const at = ["translation", "scripts", index];
+    const policed = [...(clusterGroups ?? groups)].find(isPoliced);
+    return [
+      ...scriptProblems(script, "rewrite", scripts, at),
+      ...(clusterGroups ?? []).flatMap((group, place) =>
+        unknownGroup(group, groups, [...at, "clusterGroups", place]),
+      ),
+      ...(policed === undefined
+        ? []
+        : [
+            {
+              path: at,
+              reason: `would change statements that accessControl judged, of ${policed}`,
+            },
+          ]),
+    ];
+  });
+}
+
+function accessProblems(
+  access: AccessControlConfig | undefined,
+  groups: ReadonlySet<string>,
+): readonly ConfigProblem[] {
+  if (access === undefined) return [];
+  const at = ["accessControl"];
+  const names = new Set<string>();
+  return [
+    ...(access.clusterGroups ?? []).flatMap((group, place) =>
+      unknownGroup(group, groups, [...at, "clusterGroups", place]),
+    ),
+    ...access.rules.flatMap((rule, index) => {
+      const path = [...at, "rules", index];
+      const { name, rowFilter, masks = {} } = rule;
+      const twice = names.has(name);
+      names.add(name);
+      return [
+        ...(twice
+          ? [{ path: [...path, "name"], reason: `${JSON.stringify(name)} is there twice` }]
+          : []),
+        ...(rowFilter === undefined ? [] : expressionProblems(rowFilter, [...path, "rowFilter"])),
+        ...Object.entries(masks).flatMap(([column, mask]) =>
+          expressionProblems(mask, [...path, "masks", column]),
+        ),
+      ];
+    }),
+  ];
+}
+
+function expressionProblems(text: string, path: Path): readonly ConfigProblem[] {
+  const reason = expressionProblem(text);
+  return reason === undefined ? [] : [{ path, reason }];
 }
 
 function groupProblems(

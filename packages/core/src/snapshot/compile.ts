@@ -28,13 +28,14 @@ import type { TokenExchange } from "../port/tokenExchange.ts";
 import type { Policed, QueryLimits, Routed } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 import { compileGuards, type Guards } from "../guard/guards.ts";
+import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
 import type { GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import { askScripts, type AskScript } from "../route/rule/ask.ts";
 import { compileRoutes } from "../route/route.ts";
 import { withEngineLogins, withinRealm } from "./engineLogins.ts";
 import type { ClusterHealth, Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
-import { policed } from "./policed.ts";
+import { policingOf, type ControlledGroup } from "./policing.ts";
 import { compileRewrites, type Rewrites } from "./rewrites.ts";
 import { forEngine } from "./translate.ts";
 
@@ -55,6 +56,7 @@ export interface SnapshotConfig {
   readonly guardrails?: GuardrailsConfig | undefined;
   readonly scripts?: Readonly<Record<string, ScriptConfig>> | undefined;
   readonly translation?: TranslationConfig | undefined;
+  readonly accessControl?: AccessControlConfig | undefined;
 }
 
 export interface CompileParts {
@@ -103,6 +105,9 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const identities = compileIdentities(config.clusters, parts);
   const within = withinRealm(authorizer, config.clusterGroups, backends);
   const routes = compileRoutes(config, within, ask);
+  const policing = policingOf(config.accessControl, { host, ask, running }, (name) =>
+    controlledGroup(found(groups, name), backends),
+  );
   return {
     revision: parts.revision,
     authenticator,
@@ -118,8 +123,8 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       return routed.ok ? ok(taggedAs(routed.value, found(groups, routed.value.group))) : routed;
     },
     tagged: (query) => taggedAs(query, found(groups, query.group)),
-    police: (query, log, signal) =>
-      policed(query, found(groups, query.group), { host, log, signal, ask, running }),
+    police: policing.police,
+    shown: policing.shown,
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query, signal) => {
       const limits = query.guarded?.limits ?? found(groups, query.group).limits;
@@ -130,7 +135,8 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       return forEngine(query, writing, { limits, ask, rewrites });
     },
     identify: identities.identify,
-    audience: (query) => identities.audience(query, found(groups, query.group).members),
+    audience: (query) =>
+      policing.audience(query, identities.audience(query, found(groups, query.group).members)),
     backend: (cluster) => found(backends, cluster),
     backends: () => [...backends.values()],
     members: (group) => found(groups, group).members.map(({ cluster }) => found(backends, cluster)),
@@ -188,6 +194,14 @@ function healthOf(
     state,
     breakers: breakers.get(cluster) ?? {},
   }));
+}
+
+function controlledGroup(
+  { config, guards, members }: CompiledGroup,
+  backends: CompileParts["backends"],
+): ControlledGroup {
+  const dialects = members.map(({ cluster }) => found(backends, cluster).dialect ?? "generic");
+  return { config, guards, members, dialects: [...new Set(dialects)] };
 }
 
 async function closeParts(parts: CompileParts): Promise<void> {

@@ -7,7 +7,7 @@ import type { EndAttempt } from "../cluster/breakers.ts";
 import type { Authenticator } from "../port/authenticator.ts";
 import type { AuthContext } from "../query/identity.ts";
 import type { Authorizer } from "../port/authorizer.ts";
-import type { Backend } from "../port/backend.ts";
+import type { Backend, TableListing } from "../port/backend.ts";
 import type { Clock } from "../port/clock.ts";
 import type { AdmitRequest } from "../port/capacity.ts";
 import type {
@@ -65,6 +65,12 @@ export interface Generation {
     query: Translated,
     signal: AbortSignal,
   ): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>>;
+  /** What a listing shows the caller of these tables. A promise only under access control. */
+  shown(
+    query: Policed,
+    tables: readonly TableListing[],
+    signal: AbortSignal,
+  ): readonly TableListing[] | Promise<readonly TableListing[]>;
   /** A key that differs between callers of the group who may see different tables; the same for all under the service account. */
   audience(query: Policed): string;
   backend(cluster: string): Backend;

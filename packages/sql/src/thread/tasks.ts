@@ -2,17 +2,34 @@
 import { Dialect as Parser, parse } from "@polyglot-sql/sdk";
 import type { SqlTasks } from "@gateway/core/port/sqlWork.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
+import { unreachable } from "@gateway/core/result.ts";
+import { readNodesOf } from "../read/read.ts";
+import type { SqlMessage } from "./message.ts";
 
 type Tasks = {
   readonly [Task in keyof SqlTasks]: (input: SqlTasks[Task]["input"]) => SqlTasks[Task]["output"];
 };
 
-export const tasks: Tasks = {
+const tasks: Tasks = {
   parse: ({ sql, dialect }) => {
     const nodes = parsedOf(sql, dialect);
     return nodes === undefined ? { parsed: false } : { parsed: true, kinds: nodes.map(kindOf) };
   },
+  read: ({ sql, dialects, functions }) =>
+    dialects.map((dialect) => readNodesOf(parsedOf(sql, dialect), { sql, functions })),
 };
+
+/** The answer to one request. */
+export function done(message: SqlMessage): SqlTasks[keyof SqlTasks]["output"] {
+  switch (message.task) {
+    case "parse":
+      return tasks.parse(message.input);
+    case "read":
+      return tasks.read(message.input);
+    default:
+      return unreachable(message);
+  }
+}
 
 /** The parser's names for our dialects. */
 export const parserDialects = {

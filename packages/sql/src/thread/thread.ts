@@ -2,10 +2,10 @@
 import { parentPort } from "node:worker_threads";
 import { init } from "@polyglot-sql/sdk";
 import type { SqlMessage, SqlReply } from "./message.ts";
-import { tasks } from "./tasks.ts";
+import { done } from "./tasks.ts";
 
 parentPort?.on("message", (message: SqlMessage) => {
-  const output = tasks[message.task](message.input);
+  const output = done(message);
   parentPort?.postMessage({ kind: "done", output } satisfies SqlReply);
 });
 

@@ -1,4 +1,5 @@
 /** `/admin/status`: how this control plane stands, for everybody who may log in. `/admin/schemas`: what Studio makes its forms from. */
+import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
 import { groupSchema } from "@gateway/contract/config/group.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
@@ -109,6 +110,7 @@ function schemas() {
       auth: jsonSchema(authSchema),
       authorization: jsonSchema(authorizationSchema),
       guardrails: jsonSchema(guardrailsSchema),
+      accessControl: jsonSchema(accessControlSchema),
       history: jsonSchema(historySettingSchema),
     },
   };

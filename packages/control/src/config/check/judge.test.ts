@@ -29,11 +29,12 @@ describe("judgeFile", () => {
     ]);
   });
 
-  it.each([
-    [{ accessControl: {} }, "accessControl: not built yet: access control of tables and columns"],
-  ])("refuses parts that are not built, and says which (%j)", (file, line) => {
-    expect(linesFor(file)).toEqual([line]);
-  });
+  it.each([[{ catalogProvider: {} }, "catalogProvider: not built yet: the catalog provider"]])(
+    "refuses parts that are not built, and says which (%j)",
+    (file, line) => {
+      expect(linesFor(file)).toEqual([line]);
+    },
+  );
 
   it("looks at the history policy of the file's process and at nothing else there", () => {
     const history = { redaction: "some", endpoint: "ftp://a.example" };

@@ -189,7 +189,7 @@ const objects: fc.Arbitrary<ConfigObject> = fc.oneof(
       { kind: "cluster", name: "b", body: null },
       { kind: "clusterGroup", name: "a", body: { members: [] } },
       { kind: "setting", name: "clusters", body: { a: { engine: "duckDb" } } },
-      { kind: "setting", name: "accessControl", body: {} },
+      { kind: "setting", name: "catalogProvider", body: {} },
       { kind: "script", name: "s", body: { language: "js" } },
       { kind: "routing", name: "other", body: { routingFallback: "b" } },
     ),

@@ -16,7 +16,10 @@ export interface ClusterBeside {
   readonly queryAuth?: { readonly type: string } | undefined;
 }
 
-type Together = Pick<SnapshotConfig, "auth" | "authorization" | "clusterGroups"> & {
+type Together = Pick<
+  SnapshotConfig,
+  "auth" | "authorization" | "clusterGroups" | "accessControl"
+> & {
   readonly clusters: Readonly<Record<string, ClusterBeside>>;
 };
 
@@ -36,7 +39,11 @@ export function nameOnlyAuth(config: Together): readonly RuleProblem[] {
       : [["clusters", name, "queryAuth", "type"]],
   );
   const provider = config.authorization.provider === "none" ? [] : [["authorization", "provider"]];
-  return [...allowLists, ...perUser, ...identities, ...provider].map((path) => ({ path, reason }));
+  const access = config.accessControl === undefined ? [] : [["accessControl"]];
+  return [...allowLists, ...perUser, ...identities, ...provider, ...access].map((path) => ({
+    path,
+    reason,
+  }));
 }
 
 type Members = Pick<SnapshotConfig, "clusters" | "clusterGroups">;

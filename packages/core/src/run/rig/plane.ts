@@ -116,6 +116,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       options.refuse?.police === undefined
         ? ok({ ...query, allowedSql: query.sql })
         : err(options.refuse.police),
+    shown: (_query, tables) => tables,
     admission: (query, excluded) => {
       const left = backends.filter(({ cluster }) => !excluded.has(cluster));
       if (left.length === 0) return err(gatewayError("cluster.unavailable"));

@@ -1,0 +1,266 @@
+/**
+ * Access control of one generation: a statement is read, each of its tables is judged by its whole name, what was
+ * decided is written into the text, and the new text is read again and must have every table where it was put.
+ *
+ * Whatever is not understood to its last part is denied. The engine is sent nothing that was not read in its own
+ * dialect as well.
+ */
+import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
+import { abortError, gatewayError, type GatewayError } from "../error.ts";
+import type { PolicyLog } from "../guard/guards.ts";
+import { isOfSession } from "../guard/kinds.ts";
+import type { Policy, TableDecision } from "../port/policy.ts";
+import type { SqlReading, TableReference, UnderstoodSql } from "../port/sqlReading.ts";
+import type { SqlWork } from "../port/sqlWork.ts";
+import type { Routed } from "../query/query.ts";
+import { err, ok, type Result } from "../result.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import { relex } from "../sql/rewrite/relex.ts";
+import { readStatement } from "../sql/statement.ts";
+import { lower, missingParts } from "./names.ts";
+import { agrees, endOf, namesOf, startOf } from "./places.ts";
+import { Recent } from "./recent.ts";
+import { rewritten, type Placed, type Rewritten } from "./rewrite.ts";
+import { passesUnread } from "./session.ts";
+
+export interface AccessControl {
+  /** The text that the caller may run, or `policy.denied`. `dialects`: those of the engines it may reach. */
+  judge(
+    query: Routed,
+    dialects: readonly Dialect[],
+    log: PolicyLog,
+    signal: AbortSignal,
+  ): Promise<Result<string, GatewayError>>;
+  /** Whether a listing shows the caller a table at all, and which of its columns. */
+  visible(query: Routed, table: readonly string[], signal: AbortSignal): Promise<TableDecision>;
+  audience(query: Routed): string;
+}
+
+export interface AccessParts {
+  readonly policy: Policy;
+  /** Absent on a host without threads, where every statement is denied. */
+  readonly sql: SqlWork | undefined;
+}
+
+type Settings = Pick<AccessControlConfig, "defaultCatalog" | "defaultSchema" | "functions"> & {
+  readonly rules: readonly { readonly tables: readonly string[] }[];
+};
+
+/** What was decided of a text, for all who are told the same. */
+interface Judged {
+  readonly outcome: Result<string, GatewayError>;
+  readonly acted: readonly string[];
+}
+
+/** Texts whose decisions are remembered, and their longest. */
+const judgedMax = 2_000;
+const rememberedLengthMax = 16_384;
+
+export function accessControl(settings: Settings, parts: AccessParts): AccessControl {
+  const { policy } = parts;
+  const judged = new Recent<Judged>(judgedMax);
+  const judge = new Judge(settings, parts);
+  return {
+    judge: async (query, dialects, log, signal) => {
+      const { sql, statement, session } = query;
+      if (isOfSession(statement) || passesUnread(statement)) return ok(sql);
+      const { identity, catalog, schema, dialect } = session;
+      const audience = policy.audience(identity);
+      const key = JSON.stringify([audience, catalog, schema, dialect, dialects, sql]);
+      const known = judged.get(key);
+      const found = known ?? (await judge.judged(query, dialects, signal));
+      // What a busy or broken parser says is true for a moment only.
+      const stays = found.outcome.ok || found.outcome.error.retryAfterMs === undefined;
+      if (known === undefined && stays && sql.length <= rememberedLengthMax) judged.put(key, found);
+      for (const action of found.acted) log.acted(action);
+      return found.outcome;
+    },
+    visible: async ({ session: { identity } }, table, signal) =>
+      policy.decide({ identity, table: table.map(lower), action: "select" }, signal),
+    audience: ({ session: { identity } }) => policy.audience(identity),
+  };
+}
+
+class Judge {
+  readonly #settings: Settings;
+  readonly #parts: AccessParts;
+  readonly #functions: readonly string[];
+  /** Parts that a name must have for every rule to know it. */
+  readonly #nameParts: number;
+  /** Names that no part of a WITH may have, so that nobody can take one for the other. */
+  readonly #ruled: ReadonlySet<string>;
+
+  constructor(settings: Settings, parts: AccessParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#functions = settings.functions.map((name) => name.toLowerCase());
+    const patterns = settings.rules.flatMap(({ tables }) => tables.map((each) => each.split(".")));
+    this.#nameParts = Math.max(...patterns.map(({ length }) => length));
+    this.#ruled = new Set(patterns.map((pattern) => lower(pattern[pattern.length - 1] ?? "")));
+  }
+
+  async judged(query: Routed, dialects: readonly Dialect[], signal: AbortSignal): Promise<Judged> {
+    const acted: string[] = [];
+    const outcome = await this.#written(query, dialects, { acted, signal });
+    if (!outcome.ok) acted.push(`access: denied: ${outcome.error.message}`);
+    return { outcome, acted };
+  }
+
+  async #written(
+    query: Routed,
+    dialects: readonly Dialect[],
+    { acted, signal }: { readonly acted: string[]; readonly signal: AbortSignal },
+  ): Promise<Result<string, GatewayError>> {
+    const { sql, statement, session } = query;
+    const { dialect } = session;
+    if (statement.doubt !== undefined) return err(notUnderstood("engines may read it in two ways"));
+    const read = await this.#read(sql, dialect, query, signal);
+    if (!read.ok) return read;
+    const clash = read.value.parts.find((part) => this.#ruled.has(part));
+    if (clash !== undefined) return err(notUnderstood("a part of WITH has the name of a table"));
+    const placed: Placed[] = [];
+    for (const reference of read.value.tables) {
+      const decided = await this.#decided(reference, read.value, query, signal);
+      if (!decided.ok) return decided;
+      placed.push(decided.value.placed);
+      acted.push(decided.value.said);
+    }
+    const written = rewritten(sql, placed, dialect);
+    const proven = await this.#proven(written, query, dialects, signal);
+    return proven.ok ? ok(written.sql) : proven;
+  }
+
+  async #decided(
+    reference: TableReference,
+    { action, looksAtTarget }: UnderstoodSql,
+    { session }: Routed,
+    signal: AbortSignal,
+  ): Promise<Result<{ placed: Placed; said: string }, GatewayError>> {
+    const { identity, catalog, schema } = session;
+    const { defaultCatalog, defaultSchema } = this.#settings;
+    const place = { catalog: catalog ?? defaultCatalog, schema: schema ?? defaultSchema };
+    const own = namesOf(reference);
+    const missing = missingParts(own, this.#nameParts, place);
+    if (missing === undefined) return err(unfinished(own));
+    const table = [...missing.map(lower), ...own];
+    const name = table.join(".");
+    const { policy } = this.#parts;
+    const decide = async (wanted: typeof action): Promise<TableDecision> =>
+      await policy.decide({ identity, table, action: wanted }, signal);
+    const decision = await decide(reference.written ? action : "select");
+    if (decision.kind === "deny") return err(denied(name));
+    const looked = reference.written && looksAtTarget ? await decide("select") : undefined;
+    // What is written can be neither filtered nor masked, and a condition on a hidden column tells its values.
+    const narrows = looked?.kind === "deny" || looked?.view !== undefined;
+    if (narrows || (reference.written && decision.view !== undefined)) {
+      return err(denied(name, "for writing: not all of it may be seen"));
+    }
+    const { view, rule } = decision;
+    if (view !== undefined && !reference.plain) {
+      return err(notUnderstood(`what follows the table ${name}`));
+    }
+    const said = `access ${rule}: ${name}${view === undefined ? "" : " narrowed"}`;
+    return ok({ placed: { reference, missing, view }, said });
+  }
+
+  /** The new text, in the client's dialect and as each engine is sent it, has every table by its whole name, and no other. */
+  async #proven(
+    { sql, names }: Rewritten,
+    query: Routed,
+    dialects: readonly Dialect[],
+    signal: AbortSignal,
+  ): Promise<Result<void, GatewayError>> {
+    const { dialect } = query.session;
+    const own = await this.#read(sql, dialect, query, signal);
+    if (!own.ok) return own;
+    const { tables } = own.value;
+    const stand = tables.toSorted((one, other) => startOf(one) - startOf(other));
+    const isWhole =
+      stand.length === names.length &&
+      stand.every((table, index) => {
+        const { start, name } = names[index] ?? { start: -1, name: "" };
+        return startOf(table) === start && sql.slice(start, endOf(table)) === name;
+      });
+    if (!isWhole) return err(unproven);
+    const wanted = JSON.stringify(stand.map(namesOf));
+    for (const engine of dialects) {
+      if (engine === dialect) continue;
+      const sent = relex(sql, dialect, engine);
+      if (!sent.ok) return sent;
+      const read = await this.#read(sent.value, engine, query, signal);
+      if (!read.ok) return read;
+      const there = read.value.tables.toSorted((one, other) => startOf(one) - startOf(other));
+      if (JSON.stringify(there.map(namesOf)) !== wanted) return err(unproven);
+    }
+    return ok(undefined);
+  }
+
+  async #read(
+    sql: string,
+    dialect: Dialect,
+    { session }: Routed,
+    signal: AbortSignal,
+  ): Promise<Result<UnderstoodSql, GatewayError>> {
+    const { sql: work } = this.#parts;
+    if (work === undefined) return err(notUnderstood("there is no parser on this host"));
+    // Which engine reads it is not known, and for some this comment is code.
+    const mayHoldCode = dialect === "generic" && sql.includes("/*!");
+    if (mayHoldCode || readStatement(sql, dialect).doubt !== undefined) {
+      return err(notUnderstood("engines may read it in two ways"));
+    }
+    const answer = await work.ask({
+      task: "read",
+      input: { sql, dialects: [dialect], functions: this.#functions },
+      length: sql.length,
+      user: session.identity.user,
+      signal,
+    });
+    if (signal.aborted) return err(abortError(signal));
+    if (!answer.ok) return err(unread[answer.error]);
+    const [reading] = answer.value;
+    return readingOf(sql, dialect, reading);
+  }
+}
+
+function readingOf(
+  sql: string,
+  dialect: Dialect,
+  reading: SqlReading | undefined,
+): Result<UnderstoodSql, GatewayError> {
+  if (reading === undefined) return err(unproven);
+  if (!reading.understood) return err(notUnderstood(reading.reason));
+  return agrees(sql, dialect, reading) ? ok(reading) : err(notUnderstood("where its tables are"));
+}
+
+function denied(table: string, why = ""): GatewayError {
+  const shown = table.length > 200 ? `${table.slice(0, 200)}…` : table;
+  return gatewayError("policy.denied", {
+    message: `The table ${shown} is not allowed here${why === "" ? "" : ` ${why}`}, or does not exist.`,
+  });
+}
+
+function unfinished(own: readonly string[]): GatewayError {
+  const { message } = denied(own.join("."));
+  return gatewayError("policy.denied", {
+    message,
+    hint: "Write its whole name, with schema and catalog: the session does not say them.",
+  });
+}
+
+function notUnderstood(what: string): GatewayError {
+  return gatewayError("policy.denied", {
+    message: `Tables are under access control here, and this statement is not understood: ${what}.`,
+  });
+}
+
+const unproven = notUnderstood("the rewritten text does not read as it should");
+
+const retryMs = 1_000;
+
+const unread = {
+  tooLong: notUnderstood("it is too long"),
+  slow: notUnderstood("it takes too long to read"),
+  busy: { ...notUnderstood("too many wait to be read"), retryAfterMs: retryMs },
+  broken: { ...notUnderstood("its parser failed"), retryAfterMs: retryMs },
+  cancelled: { ...gatewayError("query.cancelled"), retryAfterMs: retryMs },
+} as const;

@@ -1,0 +1,86 @@
+/**
+ * The police step of a generation: what agents may write, guards, then access control. Guards see the client's own
+ * text; what access control makes of it is sent with their limits.
+ */
+import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
+import type { GatewayError } from "../error.ts";
+import type { PolicyLog } from "../guard/guards.ts";
+import { accessControl, type AccessControl } from "../police/accessControl.ts";
+import { shownTables } from "../police/listing.ts";
+import { relayRefusal } from "../police/relay.ts";
+import { rulesPolicy } from "../police/rules.ts";
+import type { Host } from "../port/host.ts";
+import type { Policed, Routed } from "../query/query.ts";
+import { policedAs } from "../query/stages.ts";
+import { err, ok, type Result } from "../result.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import { readStatement } from "../sql/statement.ts";
+import type { Generation } from "./generation.ts";
+import { policed, type PolicedGroup, type Policing as PolicingParts } from "./policed.ts";
+
+/** What the step needs to know of a group. */
+export interface ControlledGroup extends PolicedGroup {
+  /** Of the engines that a statement may reach. */
+  readonly dialects: readonly Dialect[];
+}
+
+export interface Policing extends Pick<Generation, "police" | "shown"> {
+  /** `engine` keys what engines show; the answer keys what is left of it. */
+  audience(query: Routed, engine: string): string;
+}
+
+/** No promise, and nothing to look up, where no access control is configured. */
+export function policingOf(
+  config: AccessControlConfig | undefined,
+  parts: Pick<PolicingParts, "ask" | "running"> & { readonly host: Pick<Host, "slices" | "sql"> },
+  groupOf: (name: string) => ControlledGroup,
+): Policing {
+  const control =
+    config && accessControl(config, { policy: rulesPolicy(config.rules), sql: parts.host.sql });
+  const controls = (group: string): AccessControl | undefined =>
+    (config?.clusterGroups?.includes(group) ?? true) ? control : undefined;
+  return {
+    police: (query, log, signal) => {
+      const group = groupOf(query.group);
+      const passed = policed(query, group, { ...parts, log, signal });
+      const own = controls(query.group);
+      return own === undefined ? passed : controlled(passed, { control: own, group, log, signal });
+    },
+    shown: (query, tables, signal) => {
+      const own = controls(query.group);
+      return own === undefined ? tables : shownTables(own, query, tables, signal);
+    },
+    audience: (query, engine) => {
+      const own = controls(query.group);
+      return own === undefined ? engine : JSON.stringify([engine, own.audience(query)]);
+    },
+  };
+}
+
+interface Controlling {
+  readonly control: AccessControl;
+  readonly group: ControlledGroup;
+  readonly log: PolicyLog;
+  readonly signal: AbortSignal;
+}
+
+async function controlled(
+  passing: ReturnType<Generation["police"]>,
+  { control, group, log, signal }: Controlling,
+): Promise<Result<Policed, GatewayError>> {
+  const passed = await passing;
+  if (!passed.ok) return passed;
+  const { value } = passed;
+  const refusal = relayRefusal(value.relay);
+  if (refusal !== undefined) {
+    log.acted("access: denied: what was sent beside the statement");
+    return err(refusal);
+  }
+  const { allowedSql, session } = value;
+  const query =
+    allowedSql === value.sql
+      ? value
+      : { ...value, sql: allowedSql, statement: readStatement(allowedSql, session.dialect) };
+  const written = await control.judge(query, group.dialects, log, signal);
+  return written.ok ? ok(policedAs(value, written.value, value.guarded, value.order)) : written;
+}

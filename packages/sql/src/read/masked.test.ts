@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pairOf, queries, type Pair } from "../rig/masked.ts";
+
+let pair: Pair;
+
+beforeAll(async () => {
+  pair = await pairOf();
+});
+afterAll(() => pair[Symbol.asyncDispose]());
+
+describe("what a policy hides", () => {
+  it("changes no result of any query, and few queries are refused", async () => {
+    const numRuns = Number(process.env["ACCESS_QUERIES"] ?? 100);
+    let refused = 0;
+    let failed = 0;
+    let told = 0;
+    await fc.assert(
+      fc.asyncProperty(queries(), async (sql) => {
+        const seen = await pair.ask(sql);
+        if (seen === undefined) refused += 1;
+        if (seen?.[0].includes("Error") === true) failed += 1;
+        expect(seen?.[0]).toBe(seen?.[1]);
+        const [one, other] = await pair.bare(sql);
+        if (one !== other) told += 1;
+      }),
+      { numRuns },
+    );
+    expect(refused).toBeLessThan(numRuns / 10);
+    expect(failed).toBeLessThan(numRuns / 3);
+    // Without the policy many of them tell the two databases apart.
+    expect(told).toBeGreaterThan(numRuns / 10);
+  });
+
+  it("is seen by the same queries without the policy", async () => {
+    const sql = "SELECT id, region, amount FROM orders";
+    const whole = await pair.whole(sql);
+    const narrowed = await pair.narrowed(sql);
+    expect(narrowed).toHaveLength(12);
+    expect(whole.length).toBeGreaterThan(narrowed.length);
+    expect(narrowed.filter((row) => !whole.includes(row))).toEqual([]);
+    expect(await pair.whole("SELECT count(DISTINCT email) FROM orders")).not.toEqual(['["1"]']);
+  });
+
+  it("is not in what is written elsewhere", async () => {
+    const copy = await pair.ask("CREATE TABLE notes2 AS SELECT * FROM orders");
+    expect(copy).toBeUndefined();
+    await pair.ask("INSERT INTO notes SELECT id, email FROM orders");
+    expect(await pair.whole("SELECT DISTINCT text FROM notes")).toEqual(['["***"]']);
+    await pair.ask("DROP TABLE notes");
+    const made = await pair.ask("CREATE TABLE notes AS SELECT * FROM orders");
+    expect(made?.[0]).toBe(made?.[1]);
+    const [first, second] = (await pair.ask("SELECT * FROM notes")) ?? [];
+    expect(first).toContain("***");
+    expect(first).toBe(second);
+  });
+});
