@@ -166,11 +166,17 @@ function startTraffic(ports) {
       const client = await connected(ports[0], "lena");
       const text =
         "select count(*) from range(10000000000) a, range(1000) b where (a.range * b.range) % 7 = 8";
-      const ended = client.query(text).then(
-        () => "finished",
-        (error) => error.message,
-      );
-      return { ended: ended.finally(() => client.end()) };
+      const asked = async () => {
+        try {
+          await client.query(text);
+          return "finished";
+        } catch (error) {
+          return error.message;
+        } finally {
+          await client.end();
+        }
+      };
+      return { ended: asked() };
     },
     stop: async () => {
       stopped.abort();

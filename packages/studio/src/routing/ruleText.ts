@@ -23,14 +23,19 @@ export function ruleText(
 
 function partText(value: Json): string {
   if (Array.isArray(value)) return value.map(partText).filter(Boolean).join(", ");
-  if (!isObject(value)) return typeof value === "boolean" || value === null ? "" : String(value);
+  if (!isObject(value)) return plainText(value);
   const entries = Object.entries(value);
   const plain = entries.filter(([, each]) => typeof each === "string" || typeof each === "number");
   // A map reads as arrows, an object as its values.
   if (plain.length === entries.length && !("targetGroup" in value) && !("type" in value)) {
-    return entries.map(([name, each]) => `${name} → ${String(each)}`).join(", ");
+    return entries.map(([name, each]) => `${name} → ${plainText(each)}`).join(", ");
   }
   const { targetGroup, type: _type, ...rest } = value;
   const asked = Object.values(rest).map(partText).filter(Boolean).join(" ");
   return typeof targetGroup === "string" ? `${asked} → ${targetGroup}` : asked;
+}
+
+/** Switches say nothing without their names. */
+function plainText(value: Json | undefined): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }

@@ -25,15 +25,13 @@ export function UserDialog(props: {
   const { onClose } = props;
   const [user, setUser] = useState(props.user);
   const [name, setName] = useState(user?.name ?? "");
-  const [role, setRole] = useState<Role>(user?.role ?? "viewer");
-  const [disabled, setDisabled] = useState(user?.disabled ?? false);
-  const [password, setPassword] = useState("");
+  const [draft, setDraft] = useState<Draft>(() => draftOf(user));
   const save = useMutation({
     mutationFn: () =>
       ask<User>(`/users/${step(name)}`, {
         method: "PUT",
         expected: user?.version ?? "absent",
-        body: { role, disabled, ...(password === "" ? {} : { password }) },
+        body: bodyOf(draft),
       }),
     onSuccess: async () => {
       await cache.invalidateQueries({ queryKey: usersQuery.queryKey });
@@ -45,8 +43,7 @@ export function UserDialog(props: {
   const readAnew = async (): Promise<void> => {
     const now = await ask<User>(`/users/${step(name)}`);
     setUser(now);
-    setRole(now.role);
-    setDisabled(now.disabled);
+    setDraft(draftOf(now));
     save.reset();
   };
   return (
@@ -74,20 +71,48 @@ export function UserDialog(props: {
       {props.user === undefined ? (
         <TextInput label="Name" value={name} onChange={setName} required />
       ) : null}
+      <Fields isNew={user === undefined} draft={draft} onChange={setDraft} />
+    </Dialog>
+  );
+}
+
+interface Draft {
+  readonly role: Role;
+  readonly disabled: boolean;
+  /** Empty: the one that is set stays. */
+  readonly password: string;
+}
+
+function draftOf(user: User | undefined): Draft {
+  return { role: user?.role ?? "viewer", disabled: user?.disabled ?? false, password: "" };
+}
+
+function bodyOf({ role, disabled, password }: Draft) {
+  return { role, disabled, ...(password === "" ? {} : { password }) };
+}
+
+function Fields(props: {
+  readonly isNew: boolean;
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
+}) {
+  const { isNew, draft, onChange } = props;
+  return (
+    <>
       <Select
         label="Role"
-        value={role}
+        value={draft.role}
         options={roles.map((each) => ({ value: each, title: rights[each] }))}
-        onChange={(value) => setRole(value as Role)}
+        onChange={(value) => onChange({ ...draft, role: value as Role })}
       />
       <TextInput
-        label={user === undefined ? "Password" : "New password"}
+        label={isNew ? "Password" : "New password"}
         type="password"
-        value={password}
-        onChange={setPassword}
+        value={draft.password}
+        onChange={(password) => onChange({ ...draft, password })}
         autoComplete="new-password"
         hint={
-          user === undefined
+          isNew
             ? "12 characters to 72 bytes."
             : "Empty keeps the one that is set. A new one ends the user's sessions."
         }
@@ -95,11 +120,11 @@ export function UserDialog(props: {
       <label className="choice">
         <input
           type="checkbox"
-          checked={disabled}
-          onChange={({ target }) => setDisabled(target.checked)}
+          checked={draft.disabled}
+          onChange={({ target }) => onChange({ ...draft, disabled: target.checked })}
         />
         Disabled: can not log in
       </label>
-    </Dialog>
+    </>
   );
 }
