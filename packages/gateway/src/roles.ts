@@ -122,9 +122,10 @@ async function startOwner(options: StartOptions): Started {
 /** Only where nobody but this machine reaches the listener. */
 function linksOf(
   { enabled, host }: StartOptions["config"]["gateway"]["adminApi"],
-  { clock, randomBytes }: StartOptions["host"],
+  own: StartOptions["host"],
 ): SignOnLinks | undefined {
-  return enabled && isLoopback(host) ? signOnLinks(clock, randomBytes) : undefined;
+  if (!enabled || !isLoopback(host)) return undefined;
+  return signOnLinks(own.clock, (length) => own.randomBytes(length));
 }
 
 /** Beside the bundle, as a build packs it; else as the checkout built it last. */

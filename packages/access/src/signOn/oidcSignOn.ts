@@ -197,7 +197,8 @@ class SignOn implements OidcSignOn {
         clockTolerance: skewSecs,
         currentDate: new Date(this.#host.clock.unixMs()),
       });
-      if (!isSame(String(payload["nonce"] ?? ""), nonce)) return err("refused");
+      const told = payload["nonce"];
+      if (typeof told !== "string" || !isSame(told, nonce)) return err("refused");
       // A token for several parties has to say that it was given to us (§3.1.3.7, 4 and 5).
       const several = Array.isArray(payload.aud) && payload.aud.length > 1;
       const party = payload["azp"];

@@ -9,6 +9,8 @@ import { judgeRoutes } from "./config/judge.ts";
 import { loginRoutes } from "./account/login.ts";
 import { signOnRoutes } from "./account/signOn.ts";
 import { liveRoutes } from "./live/live.ts";
+import { exportRoutes } from "./query/export.ts";
+import { overviewRoutes } from "./query/overview.ts";
 import { queryRoutes } from "./query/queries.ts";
 import { revisionRoutes } from "./config/revisions.ts";
 import type { AdminApi } from "./route.ts";
@@ -56,6 +58,8 @@ export function adminApi(deps: ControlDeps): Hono<AdminEnv> {
   // First: `running` is no id.
   runningQueryRoutes(api);
   queryRoutes(api);
+  exportRoutes(api);
+  overviewRoutes(api);
   auditRoutes(api);
   return app;
 }

@@ -176,12 +176,53 @@ export interface Ingested extends Pick<RecordBatchResponse, "accepted" | "duplic
   readonly conflicts: readonly string[];
 }
 
+/** `steps` steps of `stepMs` from `from` (Unix milliseconds, whole). */
+export interface SeriesRequest {
+  readonly from: number;
+  readonly stepMs: number;
+  readonly steps: number;
+  /** Where the range begins whose codes are counted; it ends with the last step. */
+  readonly errorsFrom: number;
+  /** Records of each step whose durations are looked at: the newest. */
+  readonly sampleMax: number;
+}
+
+interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+/** One step, by `createdAt`. Counts are exact; durations are those of the sample, in milliseconds. */
+export interface SeriesPoint {
+  readonly at: number;
+  readonly total: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly denied: number;
+  readonly sample: number;
+  /** Queue and execution together. */
+  readonly latency: Percentiles | undefined;
+  readonly queue: Percentiles | undefined;
+  readonly ranMs: number;
+  readonly waitedMs: number;
+}
+
+export interface RecordSeries {
+  /** Oldest first, one for each step. */
+  readonly points: readonly SeriesPoint[];
+  /** The most frequent codes of the range, at most ten. */
+  readonly errors: readonly { readonly code: string; readonly count: number }[];
+}
+
 export interface RecordStore {
   /** First record per id wins. `batch` may repeat an id. */
   ingest(batch: readonly IncomingRecord[], nowMs: number): Stored<Ingested>;
   /** Newest first, by `createdAt` and id. */
   list(filter: RecordFilter, page: PageRequest): Stored<Page<QueryRecord>>;
   get(proxyQueryId: string): Stored<QueryRecord | undefined>;
+  /** The history by steps of time; its work is bounded by steps and samples, and by what indexes count. */
+  series(request: SeriesRequest): Stored<RecordSeries>;
   /** Which of these ids have a record. */
   known(proxyQueryIds: readonly string[]): Stored<ReadonlySet<string>>;
   /** Newest first, by `firstAt` and id. */

@@ -87,13 +87,14 @@ async function readOf(
   { sql, explain, ...who }: ConsoleQuestion,
   { door, limits, signal }: Running,
 ): Promise<Result<Read, GatewayError>> {
-  // Texts are short enough to be read at once.
-  const admit = () => undefined;
   const read = await readFor(sql, sessionOf(who), { door, admit, signal });
   if (!read.ok) return read;
   if (explain) return explained(read.value, admit);
   return read.value.statement.writes && !limits.writes ? err(onlyReads) : read;
 }
+
+/** Texts of the console are short enough to be read at once. */
+const admit = (): undefined => undefined;
 
 const onlyReads = gatewayError("query.unsupported", {
   message:

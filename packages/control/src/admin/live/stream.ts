@@ -42,6 +42,16 @@ export function liveStream({ clock, boards, texts, ending, closed }: StreamParts
     closed();
   }
 
+  async function untilEnd(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const reason = await ending;
+    end = reason;
+    if (isOver) return;
+    over();
+    // A reader without room is told as well: it is one short event more, and the last.
+    controller.enqueue(encoder.encode(eventText(liveEvents.end, { reason })));
+    controller.close();
+  }
+
   /** The next piece of text; undefined at the end. */
   async function next(): Promise<string | undefined> {
     for (;;) {
@@ -62,14 +72,7 @@ export function liveStream({ clock, boards, texts, ending, closed }: StreamParts
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
-        void ending.then((reason) => {
-          end = reason;
-          if (isOver) return;
-          over();
-          // A reader without room is told as well: it is one short event more, and the last.
-          controller.enqueue(encoder.encode(eventText(liveEvents.end, { reason })));
-          controller.close();
-        });
+        void untilEnd(controller);
       },
       pull: async (controller) => {
         stalled?.[Symbol.dispose]();

@@ -4,11 +4,13 @@
  * A viewer reads the history without texts: SQL holds personal data, and an engine's error quotes it.
  */
 import { queryRecordSchema, queryStatuses, type QueryRecord } from "@gateway/contract/record.ts";
+import { timelineStageSchema } from "@gateway/contract/studioApi.ts";
 import { z } from "zod";
 import { adminOf, allows, type Admin } from "../auth/admin.ts";
 import { listed } from "../paging.ts";
 import { missing, unavailable } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
+import { timelineOf } from "./timeline.ts";
 import { pageQuery, pageSchema, pageShape, plainText, unixMs, unixMsParameter } from "../shapes.ts";
 
 const query = z.strictObject({
@@ -32,6 +34,8 @@ const conflictSchema = z.strictObject({
   firstAt: unixMs,
   lastAt: unixMs,
 });
+
+const detailSchema = queryRecordSchema.extend({ timeline: z.array(timelineStageSchema) });
 
 const textNote = "Texts (SQL, error messages) are shown to operators and admins only.";
 
@@ -65,14 +69,15 @@ export function queryRoutes(api: AdminApi): void {
       description: textNote,
       role: "viewer",
       params: z.strictObject({ id: plainText.max(128) }),
-      responses: { 200: { description: "The record.", schema: queryRecordSchema } },
+      responses: { 200: { description: "The record.", schema: detailSchema } },
       refusals: [404],
     },
     async ({ c, params: { id } }) => {
       const found = await records.get(id);
       if (!found.ok) return unavailable();
       if (found.value === undefined) return missing("record");
-      return Response.json(shownTo(adminOf(c), found.value));
+      const record = shownTo(adminOf(c), found.value);
+      return Response.json({ ...record, timeline: timelineOf(found.value) });
     },
   );
   route(

@@ -22,6 +22,7 @@ import type {
 import type { Asked } from "./asked.ts";
 import { figureFields } from "../written.ts";
 import { ingestBatch } from "./ingest.ts";
+import { recordSeries } from "./recordSeries.ts";
 import { dayMs, recentTexts } from "./recordTexts.ts";
 
 /** History over `asked`. */
@@ -31,6 +32,7 @@ export function recordTables(asked: Asked): RecordStore {
     ingest: (batch, nowMs) => ingestBatch({ asked, texts }, batch, nowMs),
     list: (filter, page) => recordPage(asked, filter, page),
     get: (id) => recordOfId(asked, id),
+    series: (request) => recordSeries(asked, request),
     known: (ids) => knownIds(asked, ids),
     conflicts: (page) => conflictPage(asked, page),
     retain: (limits) => forgetRecords(asked, limits),

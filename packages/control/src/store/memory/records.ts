@@ -21,6 +21,7 @@ import type {
 } from "../store.ts";
 import { restOf } from "../written.ts";
 import { pageOf, stored } from "./order.ts";
+import { seriesOf, type SeriesRow } from "./recordSeries.ts";
 
 /** Records kept. At about one kilobyte each this is a hundred megabytes. */
 const recordsMaxDefault = 100_000;
@@ -95,6 +96,12 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
       const row = byId.get(id);
       return stored(row && recordOf(row));
     },
+    series: (request) => {
+      const { from, stepMs, steps, errorsFrom } = request;
+      const first = placeOf(inOrder, [Math.min(from, errorsFrom), ""]);
+      const rows = inOrder.slice(first, placeOf(inOrder, [from + stepMs * steps, ""]));
+      return stored(seriesOf(rows.map(seriesRowOf), request));
+    },
     known: (ids) => stored(new Set(ids.filter((id) => byId.has(id)))),
     conflicts: (page) => {
       const rows = pageOf(conflicts.values(), page, {
@@ -112,6 +119,19 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
       const count = Math.min(chunk, Math.max(old, inOrder.length - keep, 0));
       forgetOldest(count);
       return stored(count);
+    },
+  };
+}
+
+function seriesRowOf(row: RecordRow): SeriesRow {
+  const { at, status, errorCode } = row;
+  return {
+    at,
+    status,
+    errorCode,
+    durations: () => {
+      const { executionMs, queueMs } = recordOf(row);
+      return { ranMs: executionMs, waitedMs: queueMs };
     },
   };
 }

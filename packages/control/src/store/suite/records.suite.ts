@@ -67,6 +67,62 @@ export function recordSuite(check: Check): void {
     expect(await answered(records.known([]))).toEqual(new Set());
   });
 
+  check("counts by steps of time, and tells durations of the newest", async ({ records }) => {
+    const at = (step: number, more: number) => startMs + step * 1_000 + more;
+    const waits = [0, 10, 20, 30, 40];
+    const batch = [
+      ...waits.map((queueMs, index) =>
+        recordOf(`a${index}`, { createdAt: at(0, index), queueMs, executionMs: 100 }),
+      ),
+      recordOf("b1", { createdAt: at(2, 0.5), status: "failed", errorCode: "engine.failed" }),
+      recordOf("b2", { createdAt: at(2, 999.9), status: "failed", errorCode: "query.syntax" }),
+      recordOf("b3", { createdAt: at(2, 3), status: "failed", errorCode: "query.syntax" }),
+      recordOf("b4", { createdAt: at(2, 4), status: "cancelled", errorCode: "query.cancelled" }),
+      recordOf("b5", { createdAt: at(2, 5), status: "denied", errorCode: "policy.denied" }),
+      recordOf("early", { createdAt: startMs - 1 }),
+      recordOf("late", { createdAt: at(3, 0) }),
+    ];
+    await answered(
+      records.ingest(
+        batch.map((record) => incomingOf(record)),
+        startMs,
+      ),
+    );
+    const range = {
+      from: startMs,
+      stepMs: 1_000,
+      steps: 3,
+      errorsFrom: startMs,
+      sampleMax: 100,
+    };
+    const { points, errors } = await answered(records.series(range));
+    expect(points.map((point) => [point.at, point.total, point.sample])).toEqual([
+      [startMs, 5, 5],
+      [startMs + 1_000, 0, 0],
+      [startMs + 2_000, 5, 5],
+    ]);
+    expect(points[0]).toMatchObject({ failed: 0, ranMs: 500, waitedMs: 100 });
+    expect(points[0]?.queue?.p50).toBeCloseTo(20);
+    expect(points[0]?.latency?.p95).toBeCloseTo(138);
+    expect(points[1]).toMatchObject({ latency: undefined, queue: undefined, ranMs: 0 });
+    expect(points[2]).toMatchObject({ failed: 3, cancelled: 1, denied: 1 });
+    expect(errors).toEqual([
+      { code: "query.syntax", count: 2 },
+      { code: "engine.failed", count: 1 },
+      { code: "policy.denied", count: 1 },
+      { code: "query.cancelled", count: 1 },
+    ]);
+    const last = { ...range, from: startMs + 2_000, steps: 1 };
+    expect((await answered(records.series(last))).errors).toEqual(errors);
+    const later = { ...range, errorsFrom: startMs + 2_005 };
+    expect((await answered(records.series(later))).errors).toEqual([
+      { code: "policy.denied", count: 1 },
+      { code: "query.syntax", count: 1 },
+    ]);
+    const sampled = await answered(records.series({ ...range, sampleMax: 2 }));
+    expect(sampled.points[0]).toMatchObject({ total: 5, sample: 2, waitedMs: 70 });
+  });
+
   check("takes an empty batch", async ({ records }) => {
     const nothing = { accepted: 0, duplicates: 0, conflicts: [] };
     expect(await answered(records.ingest([], startMs))).toEqual(nothing);
