@@ -1,4 +1,5 @@
 /** Queries: live with cancel, history with filters, detail; hostile texts are texts. */
+import { readFile } from "node:fs/promises";
 import { expectEqual, settled, shoot } from "../browser.mjs";
 import { hostile } from "../fleet.mjs";
 import { go } from "./look.mjs";
@@ -29,7 +30,23 @@ export const queryCases = {
     for (const name of ["w1", "w2"]) {
       await fleet.getByRole("row", { name }).getByText("newest").waitFor();
     }
+    await page.getByRole("region", { name: "Queries per second" }).locator("canvas").waitFor();
+    await shoot(page, "overview-traffic");
     expectEqual(problems, [], "problems");
+    await close();
+  },
+
+  "the history leaves as CSV, with its filters": async ({ browser }) => {
+    const { page, close } = await browser.open("/queries/history?status=failed");
+    await settled(page, "Queries");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Export CSV" }).click(),
+    ]);
+    const text = await readFile(await download.path(), "utf8");
+    const [, ...rows] = text.trim().split("\n");
+    if (rows.length === 0) throw new Error("no row in the CSV");
+    expectEqual(rows.filter((row) => !row.includes("failed")).length, 0, "rows of another status");
     await close();
   },
 

@@ -1,7 +1,7 @@
 /** What the contract of the console adds to the resources: capabilities, time series, signing on. */
 import type { Capabilities, Overview, OverviewRange, SignOn } from "@gateway/contract/studioApi.ts";
 import { queryOptions } from "@tanstack/react-query";
-import { ApiError, ask, pathOf } from "./client.ts";
+import { ask, pathOf } from "./client.ts";
 
 const seriesMs = 10_000;
 
@@ -21,14 +21,5 @@ export function overviewQuery(range: OverviewRange) {
 
 export const signOnQuery = queryOptions({
   queryKey: ["signOn"],
-  queryFn: async ({ signal }): Promise<SignOn> => {
-    try {
-      return await ask<SignOn>("/sign-on", { signal });
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 404) throw error;
-      // A control plane without other ways to sign on than a password.
-      const { needed } = await ask<{ readonly needed: boolean }>("/setup", { signal });
-      return { setupNeeded: needed, password: true };
-    }
-  },
+  queryFn: ({ signal }) => ask<SignOn>("/sign-on", { signal }),
 });

@@ -1,12 +1,12 @@
 /** What a record says besides: who, where, as whom, how much. */
+import type { HistoryRecord } from "../api/shapes.ts";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { bytesText, countText } from "../tool/format.ts";
 import { Tag } from "../ui/badge.tsx";
 import { Card } from "../ui/page.tsx";
-import type { DetailRecord } from "./queryPage.tsx";
 
-export function Facts({ record }: { readonly record: DetailRecord }) {
+export function Facts({ record }: { readonly record: HistoryRecord }) {
   const { clusterGroup, cluster, catalog, schema, engineStats } = record;
   const stats = Object.entries(engineStats);
   return (

@@ -1,5 +1,5 @@
 /** One query: how it went, why it went there, what became of its SQL. While it lives, what is known of it. */
-import type { LiveQuery, TimelineStage } from "@gateway/contract/studioApi.ts";
+import type { LiveQuery } from "@gateway/contract/studioApi.ts";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -18,8 +18,6 @@ import { Facts } from "./facts.tsx";
 import { SqlCards } from "./sqlCards.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Trace } from "./trace.tsx";
-
-export type DetailRecord = HistoryRecord & { readonly timeline?: readonly TimelineStage[] };
 
 export function QueryPage() {
   const id = useParams({ strict: false, select: (params) => params.id ?? "" });
@@ -96,7 +94,7 @@ function Living({ query }: { readonly query: LiveQuery }) {
   );
 }
 
-function Ended({ record }: { readonly record: DetailRecord }) {
+function Ended({ record }: { readonly record: HistoryRecord }) {
   const { errorCode, errorMessage } = record;
   return (
     <>

@@ -1,11 +1,11 @@
 /** The SQL as the client sent it, and what the engine got, as a difference. Always text, never markup. */
+import type { HistoryRecord } from "../api/shapes.ts";
 import { useMay } from "../shell/me.ts";
 import { textDiff } from "../tool/textDiff.ts";
 import { Copy } from "../ui/copy.tsx";
 import { Card } from "../ui/page.tsx";
-import type { DetailRecord } from "./queryPage.tsx";
 
-export function SqlCards({ record }: { readonly record: DetailRecord }) {
+export function SqlCards({ record }: { readonly record: HistoryRecord }) {
   const operator = useMay("operator");
   const { sql, translatedSql, sourceDialect, targetDialect } = record;
   if (sql === undefined) {

@@ -1,11 +1,11 @@
 /** The stages of one query as a bar in proportion, with their times in words below. */
+import type { HistoryRecord } from "../api/shapes.ts";
 import { durationText } from "../tool/format.ts";
 import { State } from "../ui/badge.tsx";
 import { Card } from "../ui/page.tsx";
 import { Time } from "../ui/time.tsx";
-import type { DetailRecord } from "./queryPage.tsx";
 
-export function Timeline({ record }: { readonly record: DetailRecord }) {
+export function Timeline({ record }: { readonly record: HistoryRecord }) {
   const { createdAt, finishedAt, queueMs, executionMs, status } = record;
   const allMs = Math.max(finishedAt - createdAt, queueMs + executionMs, 1);
   const restMs = Math.max(0, allMs - queueMs - executionMs);

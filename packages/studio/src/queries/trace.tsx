@@ -1,10 +1,10 @@
 /** Why a query went where it went: each router's answer, then capacity and attempts. */
+import type { HistoryRecord } from "../api/shapes.ts";
 import { Card } from "../ui/page.tsx";
 import { Empty } from "../ui/state.tsx";
 import { Steps } from "../ui/steps.tsx";
-import type { DetailRecord } from "./queryPage.tsx";
 
-export function Trace({ record }: { readonly record: DetailRecord }) {
+export function Trace({ record }: { readonly record: HistoryRecord }) {
   const { routingTrace, policyActions } = record;
   return (
     <div className="stack">
