@@ -1,6 +1,6 @@
 /** What the console remembers in this tab: the texts that were run, newest first. Gone with the tab, as SQL is personal. */
 
-const key = "studio.console.history";
+const key = "studio.texts";
 const textsMax = 30;
 const charsMax = 20_000;
 
