@@ -33,6 +33,24 @@ describe("Routes.route", () => {
     ]);
   });
 
+  it("goes to the group that the session chose, unless the first router that matches denies", async () => {
+    const rules = [{ regex: "select", action: "deny", error: "No reading here." }];
+    const deny = { type: "queryRegex", rules };
+    const match = { type: "userGroup", userToGroup: { alice: "batch" } };
+    const chosen = await route({ routers: routersOf([match]) }, { chosenGroup: "analytics" });
+    expect(chosen.routed).toMatchObject({ ok: true, value: { group: "analytics" } });
+    expect(chosen.trace).toEqual([
+      { step: "userGroup[0]", outcome: "group batch" },
+      { step: "chosen", outcome: "group analytics" },
+    ]);
+    const denied = await route({ routers: routersOf([deny]) }, { chosenGroup: "analytics" });
+    expect(denied.routed).toMatchObject({ ok: false, error: { code: "route.denied" } });
+    const foreign = await route({}, { chosenGroup: "analytics", allowed: ["batch"] });
+    expect(foreign.routed).toMatchObject({ ok: false, error: { code: "route.forbidden" } });
+    const off = await route({}, { chosenGroup: "off" });
+    expect(off.routed).toMatchObject({ ok: false, error: { code: "route.noGroup" } });
+  });
+
   it("names the rule that decided", async () => {
     const rules = [
       { regex: "^drop", action: "deny", error: "No drops here." },
@@ -144,9 +162,15 @@ async function route(
   config: Partial<RoutesConfig>,
   {
     allowed,
+    chosenGroup,
     signal = new AbortController().signal,
     ask = noScripts,
-  }: { allowed?: readonly string[]; signal?: AbortSignal; ask?: AskScript } = {},
+  }: {
+    allowed?: readonly string[];
+    chosenGroup?: string;
+    signal?: AbortSignal;
+    ask?: AskScript;
+  } = {},
 ) {
   const authorizer: Authorizer = {
     mayUse: async (_identity, group) => allowed?.includes(group) ?? true,
@@ -154,7 +178,9 @@ async function route(
   };
   const routes = compileRoutes({ routers: [], clusterGroups: groups, ...config }, authorizer, ask);
   const trace: RoutingStep[] = [];
-  const routed = await routes.route(queryOf({ sql: "SELECT 1" }), trace, signal);
+  const query = queryOf({ sql: "SELECT 1" });
+  const asked = { ...query, session: { ...query.session, chosenGroup } };
+  const routed = await routes.route(asked, trace, signal);
   return { routed, trace };
 }
 
