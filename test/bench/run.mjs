@@ -23,6 +23,7 @@ import { memoryRow, standaloneMemoryRows } from "./memory.mjs";
 import { keepAwake } from "./processes.mjs";
 import { nativeRows } from "./native.mjs";
 import { resultRows } from "./rows.mjs";
+import { scriptRows } from "./scripts.mjs";
 import { textRows } from "./texts.mjs";
 import { wireRows } from "./wires.mjs";
 import { startRows } from "./starts.mjs";
@@ -39,6 +40,7 @@ if (wanted("lambda")) rows.push(...(await lambdaRows()));
 if (wanted("starts")) rows.push(...(await startRows()));
 if (wanted("identity")) rows.push(...(await identityRows()));
 if (wanted("hand")) rows.push(...(await handRows()));
+if (wanted("scripts")) rows.push(...(await scriptRows()));
 // From here on one client asks and waits. Where many are at work no core ever rests.
 keepAwake();
 if (wanted("wires")) rows.push(...(await wireRows()));
