@@ -101,6 +101,15 @@ describe("a script of the configuration", () => {
   });
 });
 
+describe("a configuration whose script does not compile", () => {
+  it("never becomes active, and the line is named", async () => {
+    const bad = { use: "order", source: "function order() {\n  return ];\n}" };
+    await expect(gatewayOf(configOf({ scripts: { bad } }))).rejects.toThrow(
+      /scripts\.bad: line 2: SyntaxError/,
+    );
+  });
+});
+
 describe("the admin API", () => {
   it("tries a script on an example, and says how it fails", async () => {
     const source = "function route({ tags }) {\n  return tags.team.name;\n}";
