@@ -118,6 +118,20 @@ describe("a server that misbehaves", () => {
   });
 });
 
+describe("a constraint that is checked when the transaction ends", () => {
+  it("fails its statement with the server's own code, and the connection goes on", async () => {
+    const refusal = message("E", [...Buffer.from("SERROR\0C23505\0Mtwice\0\0")]);
+    await using server = await ScriptedPostgres.start((seen) =>
+      seen.letter === "S" && seen.text.includes("'late'") ? [refusal, ready] : truth(seen),
+    );
+    await using backend = await backendOf(server.port, { poolSize: 1 });
+    const answer = await ran(backend, "select 'late'");
+    expect(answer.last).toMatchObject({ kind: "failed", error: { sqlState: "23505" } });
+    expect((await ran(backend, "select 'next'")).rows).toEqual([["1"]]);
+    expect(server.logins).toBe(1);
+  });
+});
+
 describe("a description of what will stay with its session", () => {
   const call = { types: [], formats: [], values: [], resultFormats: [], simple: false };
   const described: Script = ({ letter }) =>

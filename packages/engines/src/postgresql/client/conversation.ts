@@ -139,12 +139,17 @@ export class Conversation {
     }
   }
 
-  /** Reads up to the server's ReadyForQuery, past whatever is left. Undefined when it came as it should. */
+  /**
+   * Reads up to the server's ReadyForQuery, past whatever is left. Undefined when it came as it should. A statement
+   * that was complete can still fail with its transaction, by a constraint that is checked then.
+   */
   async ready(): Promise<FailedEvent | undefined> {
+    let late: FailedEvent | undefined;
     for (;;) {
       const message = await this.#next();
-      if (message?.kind === "ready") return undefined;
-      if (message === undefined || this.#failed === undefined) return this.#wrong(message);
+      if (message?.kind === "ready") return late;
+      if (message?.kind === "error" && this.#failed === undefined) late = this.#wrong(message);
+      else if (message === undefined || this.#failed === undefined) return this.#wrong(message);
     }
   }
 
