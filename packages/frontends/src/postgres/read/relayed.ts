@@ -57,6 +57,7 @@ function relayedOf(read: ReadStatement, relaying: Relaying): ReadStatement {
     kind: { kind: "query" },
     relayed: true,
     copies,
+    varies: word === "FETCH",
     ...(together ? { together } : {}),
   };
 }

@@ -51,6 +51,8 @@ export interface ReadStatement {
   readonly together?: boolean;
   /** A COPY that is relayed. */
   readonly copies?: boolean;
+  /** A FETCH that is relayed: its columns are those of whatever cursor has the name when it runs. */
+  readonly varies?: boolean;
   /** The whole statement and where it stands, where `sql` is only the query in it. */
   readonly whole?: { readonly sql: string; readonly start: number };
 }
@@ -160,6 +162,14 @@ function statementOf(sql: string, start: number): ReadStatement {
   }
 }
 
+/** What it asks of its transaction is not known, and would not be so. */
+const unreadBegin = {
+  kind: "refuse",
+  error: gatewayError("query.syntax", {
+    message: "BEGIN takes the modes of a transaction: its isolation, READ ONLY, DEFERRABLE",
+  }),
+} as const;
+
 function kindOf(sql: string, words: readonly string[]): Kind {
   const local = readLocal(sql, words);
   if (local !== undefined) return { kind: "local", local };
@@ -170,6 +180,7 @@ function kindOf(sql: string, words: readonly string[]): Kind {
   const { kind, session } = readStatement(sql, "postgres");
   switch (kind) {
     case "begin":
+      if (session?.kind !== "begin") return { kind: "local", local: unreadBegin };
       return { kind: "transaction", ends: false };
     case "commit":
     case "rollback":

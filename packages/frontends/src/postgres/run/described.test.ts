@@ -1,3 +1,6 @@
+import { gatewayError } from "@gateway/core/error.ts";
+import { ok } from "@gateway/core/result.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import { describe, expect, it } from "vitest";
 import {
@@ -9,7 +12,9 @@ import {
   RawClient,
   sync,
 } from "../rig/rawClient.ts";
+import type { Prepared } from "../read/statement.ts";
 import { int32, resultOf, served } from "../rig/served.ts";
+import { keptDescription, knownColumns, portalError } from "./described.ts";
 
 describe("a result of more columns than a message can count", () => {
   it("is an error, and the connection goes on", async () => {
@@ -43,3 +48,56 @@ describe("a result of more columns than a message can count", () => {
     expect(server.door.queries).toEqual([]);
   });
 });
+
+describe("an error of a portal", () => {
+  const told = { description: { parameters: [], columns: [columnOf("one", int32)] } };
+  const misfit = gatewayError("query.invalid", {
+    sqlState: "08P01",
+    vendor: { of: "postgres", fields: new Map([["R", "PortalSetResultFormat"]]) },
+  });
+
+  it("says that columns changed where the client's formats fit what it was told", () => {
+    const prepared = { ...preparedFor("select one"), ...told };
+    expect(portalError(prepared, [0], misfit)).toMatchObject({ sqlState: "0A000" });
+    expect(portalError(prepared, [0, 1], misfit)).toBe(misfit);
+    expect(portalError(preparedFor("select one"), [0], misfit)).toBe(misfit);
+    const other = gatewayError("query.data");
+    expect(portalError(prepared, [0], other)).toBe(other);
+  });
+
+  it("is not prepared for by a FETCH, whose cursor says what it gives", () => {
+    const fetch = { ...preparedFor("fetch all in c"), varies: true };
+    const described = { parameters: [], columns: [columnOf("one", int32)] };
+    expect(keptDescription(fetch, ok(described))).toEqual(ok(described));
+    expect(knownColumns(fetch)).toBeUndefined();
+  });
+});
+
+describe("a BEGIN whose modes are unknown", () => {
+  it.each(["begin isolation level nonsense", "start transaction read sometimes"])(
+    "is refused, and begins nothing: %s",
+    async (sql) => {
+      await using server = await served({ answers: {} });
+      await using client = await RawClient.start(server.port);
+      client.send(queryOf(sql));
+      const refused = await client.until("Z");
+      const error = refused.find(({ type }) => type === "E");
+      expect(error && fieldsOf(error)).toMatchObject({ C: "42601" });
+      expect(refused.at(-1)?.body.toString()).toBe("I");
+    },
+  );
+});
+
+function preparedFor(sql: string): Prepared {
+  return {
+    sql,
+    statement: readStatement(sql, "postgres"),
+    start: 0,
+    kind: { kind: "query" },
+    relayed: true,
+    text: sql,
+    types: [],
+    description: undefined,
+    casts: undefined,
+  };
+}

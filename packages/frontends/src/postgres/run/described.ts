@@ -112,6 +112,20 @@ export function widthError(columns: readonly unknown[]): GatewayError | undefine
   return gatewayError("query.unsupported", { message, sqlState: "54011" });
 }
 
+/**
+ * The error of a portal. A server that reads the text anew says that the client's formats do not fit, where one that
+ * had it prepared says what happened: the columns are others than its client was told.
+ */
+export function portalError(
+  { description }: Prepared,
+  formats: readonly unknown[],
+  error: GatewayError,
+): GatewayError {
+  const routine = error.vendor?.of === "postgres" ? error.vendor.fields.get("R") : undefined;
+  const fitted = description?.columns.length === formats.length;
+  return routine === "PortalSetResultFormat" && fitted ? changedResult() : error;
+}
+
 /** Remembers an engine's description in the statement, or refuses one with too many columns. */
 export function keptDescription(
   prepared: Prepared,
@@ -120,7 +134,7 @@ export function keptDescription(
   if (!described.ok) return described;
   const wide = widthError(described.value.columns);
   if (wide !== undefined) return err(wide);
-  prepared.description = described.value;
+  if (prepared.varies !== true) prepared.description = described.value;
   return described;
 }
 

@@ -12,7 +12,7 @@ import { readParameters, type Describe, type ReadParameters } from "./binding.ts
 import { rawParameters, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { CopyInbox } from "../value/copySource.ts";
 import { Cursors } from "./cursors.ts";
-import { promisedColumns, TypeMemory } from "./described.ts";
+import { portalError, promisedColumns, TypeMemory } from "./described.ts";
 import { Describer } from "./describer.ts";
 import { encodeEvent, noTransaction } from "../encode.ts";
 import type { Stop } from "./execution.ts";
@@ -269,12 +269,13 @@ export class Series {
     if (stop.kind === "suspended") out.put({ kind: "portalSuspended" });
     if (stop.kind === "complete") out.put({ kind: "commandComplete", tag: stop.tag });
     if (stop.kind !== "failed") return undefined;
+    const error = portalError(prepared, portal.formats, stop.error);
     // What we remember of it may be the reason.
     prepared.description = undefined;
     this.#memory.forget(prepared);
     const queryId = portal.execution?.plan.queryId;
     if (session.pin === undefined) await this.end();
-    return failure(stop.error, placeOf(prepared, queryId));
+    return failure(error, placeOf(prepared, queryId));
   }
 
   #run(portal: Portal, maxRows: number, announce: ExecuteAnnounce): Promise<Stop> {
