@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { command, expectCode } from "./command.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const startSeconds = 60;
+const startSeconds = 180;
 
 /** A listener on loopback whose port is chosen free. */
 export const freePlace = { host: "127.0.0.1", port: 0 };
