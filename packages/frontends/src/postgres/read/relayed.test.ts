@@ -56,6 +56,8 @@ describe("relayedReader", () => {
   });
 
   it.each([
+    ["asked", "begin isolation level nonsense"],
+    ["always", "start transaction read sometimes"],
     ["asked", "unlisten *"],
     ["asked", "set role other"],
     ["kept", "set work_mem = '1MB'"],

@@ -69,6 +69,8 @@ function isUndone({ kind }: LocalStatement): boolean {
 
 /** True for what the server keeps for the session, on a connection that stays with it. */
 function isKept(local: LocalStatement, word: string, relaying: Relaying): boolean {
+  // A transaction begins here or nowhere, so one that could not be read is nobody's.
+  if (word === "BEGIN" || word === "START") return false;
   if (relaying === "always") return !isGateways(local);
   if (relaying === "shared" || relaying === "no") return false;
   // Another identity is refused wherever connections are shared.
