@@ -53,7 +53,9 @@ function suiteOf({ suite, version, extensions, packages, leftOut, envOf }) {
       const tests = async (user, port) => {
         await opened.empty([], extensions);
         const env = envOf(user, port);
-        return pythonTests(python, ["tests", ...ignored], { cwd: source, env });
+        // What pytest makes of their comparisons nests too deep for Python where long values differ.
+        const args = ["--assert=plain", "tests", ...ignored];
+        return pythonTests(python, args, { cwd: source, env });
       };
       return {
         ...opened,
