@@ -3,7 +3,7 @@ import { FlightClient } from "@gateway/frontends/flightSql/rig/client.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
-const rows = 300_000;
+const rows = 60_000;
 const listener = { host: "127.0.0.1", port: 0 };
 let gateway: TestGateway;
 let client: FlightClient;
@@ -27,8 +27,14 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-const plain =
-  "i, i % 7 = 0 as b, case when i % 3 > 0 then 'row ' || i end as t, [i, i + 1] as l, cast(i as decimal(12,2)) as d";
+const plain = `i, i % 7 = 0 as b, case when i % 3 > 0 then 'row ' || i end as t, [i, i + 1] as l,
+  cast(i as decimal(12,2)) as d, map {'k': i, 'n': null} as m, {'a': i, 'b': null, 'c': [i % 2 = 0]} as s,
+  uuid '0190163d-8694-739b-aea5-966c26f8ad91' as u, encode('b' || i) as x, to_seconds(i) as v, i / 3 as f,
+  date '2020-01-01' + cast(i % 1000 as int) as day, timestamp '2020-01-01' + to_seconds(i) as at,
+  time '00:00:00' + to_seconds(i % 80000) as clock, null as nothing`;
+/** Every so many rows as text, for each way that they came. */
+const sampleEvery = 997;
+const samples: string[][] = [];
 
 it.each([
   ["that lie as Arrow has them", plain],
@@ -37,6 +43,7 @@ it.each([
   const sql = `select ${columns} from range(${rows}) t(i)`;
   const { table, data } = await client.query(sql);
   expect(table.numRows).toBe(rows);
+  const seen: string[] = [];
   let wanted = 0n;
   for (const batch of table.batches) {
     const [i, b, t] = ["i", "b", "t"].map((name) => batch.getChild(name));
@@ -46,11 +53,29 @@ it.each([
       if (b?.get(row) !== (wanted % 7n === 0n)) throw new Error(`b of ${wanted}`);
       if (t?.get(row) !== (wanted % 3n > 0n ? `row ${wanted}` : null))
         throw new Error(`t of ${wanted}`);
-      if (row % 1_000 === 0) expect([...(l?.get(row) ?? [])]).toEqual([wanted, wanted + 1n]);
+      if ([...(l?.get(row) ?? [])].join() !== `${wanted},${wanted + 1n}`)
+        throw new Error(`l of ${wanted}`);
+      if (wanted % BigInt(sampleEvery) === 0n) seen.push(textOf(batch.get(row)?.toJSON()));
       wanted += 1n;
     }
   }
   expect(wanted).toBe(BigInt(rows));
   // They are of about a megabyte once many have come.
   expect(Math.max(...data.map(({ dataBody }) => dataBody.length))).toBeGreaterThan(700_000);
+  samples.push(seen);
 });
+
+it("the same cells come either way, of every kind of type", () => {
+  const [whole = [], anew = []] = samples;
+  expect(whole.length).toBe(Math.ceil(rows / sampleEvery));
+  expect(whole[3]).toContain('"i":"2991"');
+  expect(whole).toEqual(anew);
+});
+
+/** Without the column that only one of the ways has. */
+function textOf(row: unknown): string {
+  const { h: _h, ...cells } = row as Readonly<Record<string, unknown>>;
+  return JSON.stringify(cells, (_key, value: unknown) =>
+    typeof value === "bigint" ? `${value}` : value,
+  );
+}
