@@ -91,6 +91,8 @@ export interface Query {
   readonly mysql?: MysqlCall | undefined;
   /** What goes with the statement to an engine that speaks the client's own HTTP protocol; no other looks at it. */
   readonly relay?: Relay | undefined;
+  /** Its text is never run: the engine is asked for its tables, and what it answers is narrowed to what the caller may see. */
+  readonly lists?: true | undefined;
   /** Milliseconds on the host's monotonic clock. */
   readonly receivedAtMs: number;
 }

@@ -19,6 +19,7 @@ export function routedTo(query: Query, group: string, trace: Routed["trace"]): R
     call: query.call,
     mysql: query.mysql,
     relay: query.relay,
+    lists: query.lists,
     receivedAtMs: query.receivedAtMs,
     group,
     trace,

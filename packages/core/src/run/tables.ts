@@ -23,7 +23,7 @@ export function tablesFor(
   signal: AbortSignal,
 ): Promise<Result<TableScope, GatewayError>> {
   return unthrown(plane, query.id, async () => {
-    using asking = new Unrecorded(query, plane, signal);
+    using asking = new Unrecorded({ ...query, lists: true }, plane, signal);
     const found = await wayOf(asking, plane);
     if (!found.ok) return found;
     using way = found.value;
@@ -43,7 +43,7 @@ function listNow(
   signal: AbortSignal,
 ): ReturnType<TableScope["list"]> {
   return unthrown(plane, query.id, async () => {
-    using asking = new Unrecorded(query, plane, signal);
+    using asking = new Unrecorded({ ...query, lists: true }, plane, signal);
     return await answerOf(listing, asking, plane);
   });
 }

@@ -44,7 +44,9 @@ export function policingOf(
       const group = groupOf(query.group);
       const passed = policed(query, group, { ...parts, log, signal });
       const own = controls(query.group);
-      return own === undefined ? passed : controlled(passed, { control: own, group, log, signal });
+      return own === undefined
+        ? passed
+        : controlled(query, passed, { control: own, group, log, signal });
     },
     shown: (query, tables, signal) => {
       const own = controls(query.group);
@@ -65,11 +67,14 @@ interface Controlling {
 }
 
 async function controlled(
+  asked: Routed,
   passing: ReturnType<Generation["police"]>,
   { control, group, log, signal }: Controlling,
 ): Promise<Result<Policed, GatewayError>> {
   const passed = await passing;
   if (!passed.ok) return passed;
+  // Nothing of its text reaches an engine; `shown` narrows what the engine lists.
+  if (asked.lists === true) return passed;
   const { value } = passed;
   const refusal = relayRefusal(value.relay);
   if (refusal !== undefined) {

@@ -1,0 +1,113 @@
+/** Access control from the clients' side, and the statements of its guide. */
+import { readFileSync } from "node:fs";
+import { hashSync } from "bcryptjs";
+import { parseConfig } from "@gateway/gateway/config/load.ts";
+import { controlOf } from "@gateway/sql/rig/control.ts";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
+
+const host = "127.0.0.1";
+const password = "access-secret";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  const user = { passwordHash: hashSync(password, 4) };
+  const users = { root: { ...user, groups: ["owners"] }, EU: user };
+  const all = ["select", "insert", "update", "delete", "ddl"];
+  gateway = await gatewayOf(
+    configOf({
+      auth: { provider: "static", staticUsers: { users } },
+      accessControl: {
+        provider: "rules",
+        defaultSchema: "main",
+        rules: [
+          { name: "owners", groups: ["owners"], tables: ["*.*"], actions: all },
+          {
+            name: "own",
+            tables: ["main.orders"],
+            rowFilter: "region = ${user}",
+            columns: ["id", "region", "email"],
+            masks: { email: "'***'" },
+          },
+        ],
+      },
+    }),
+  );
+  await using root = await connected("root");
+  await root.query(
+    "CREATE TABLE main.orders AS SELECT 1 AS id, 'EU' AS region, 'a@b.example' AS email, 9 AS margin UNION ALL SELECT 2, 'US', 'c@d.example', 8",
+  );
+  await root.query("CREATE TABLE main.margins AS SELECT id, margin FROM main.orders");
+}, 60_000);
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+describe("a caller with a rule", () => {
+  it("sees its rows and columns, alone, prepared and in a transaction", async () => {
+    await using client = await connected("EU");
+    const seen = [{ id: 1, region: "EU", email: "***" }];
+    const sql = "SELECT * FROM orders WHERE id < $1";
+    expect((await client.query("SELECT * FROM orders")).rows).toEqual(seen);
+    expect((await client.query({ name: "p", text: sql, values: [9] })).rows).toEqual(seen);
+    await client.query("BEGIN");
+    expect((await client.query({ name: "p", text: sql, values: [9] })).rows).toEqual(seen);
+    await expect(client.query("SELECT * FROM margins")).rejects.toThrow(
+      "main.margins is not allowed",
+    );
+    await client.query("ROLLBACK");
+    await expect(client.query("DELETE FROM orders")).rejects.toThrow("is not allowed");
+    await expect(client.query("SELECT margin FROM orders")).rejects.toThrow("margin");
+  });
+
+  it("finds in the catalog what it may read", async () => {
+    await using client = await connected("EU");
+    const tables =
+      "SELECT c.relname, a.attname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE a.attnum > 0 AND n.nspname = 'main' ORDER BY 1, 2";
+    const { rows } = await client.query<{ relname: string; attname: string }>(tables);
+    expect(rows.map(({ relname, attname }) => `${relname}.${attname}`)).toEqual([
+      "orders.email",
+      "orders.id",
+      "orders.region",
+    ]);
+  });
+});
+
+describe("a caller who may see everything", () => {
+  it("has all of it", async () => {
+    await using root = await connected("root");
+    expect((await root.query("SELECT * FROM orders")).rows).toHaveLength(2);
+    expect((await root.query("SELECT sum(margin)::int AS m FROM margins")).rows).toEqual([
+      { m: 17 },
+    ]);
+  });
+});
+
+async function connected(user: string): Promise<pg.Client & AsyncDisposable> {
+  const client = new pg.Client({ host, port: portOf(gateway, "postgresWire"), user, password });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+describe("docs/access-control.md", () => {
+  const text = readFileSync(new URL("../../docs/access-control.md", import.meta.url), "utf8");
+  const [, yaml = ""] = /```yaml\n([\s\S]*?)```/.exec(text) ?? [];
+  const rows = [...text.matchAll(/^\| (owners|analysts, EU) +\| `(.+?)` +\| (.+?) +\|$/gm)];
+  const parsed = parseConfig(yaml);
+
+  it("has statements to look at", () => {
+    expect(rows.length).toBeGreaterThan(7);
+    expect(parsed.ok).toBe(true);
+  });
+
+  it.each(rows.map(([, caller = "", sql = "", runs = ""]) => [caller, sql, runs] as const))(
+    "says of %s what becomes of %s",
+    async (caller, sql, runs) => {
+      const config = parsed.ok ? parsed.value.accessControl : undefined;
+      const judge = controlOf(config ?? {});
+      const read = await judge(sql, { groups: caller.split(", "), dialect: "trino" });
+      expect(read.startsWith("denied: ") ? "nothing" : `\`${read}\``).toBe(runs);
+    },
+  );
+});
