@@ -23,17 +23,20 @@ const host = "127.0.0.1";
 /** The one connection of the straight way to ClickHouse. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const rounds = 5;
-const perRound = 1_000;
+/** Of full rounds, for a busy machine: `BENCH_SHARE=0.2 npm run bench engines`. */
+const share = Number(process.env["BENCH_SHARE"] ?? 1);
+const perRound = 1_000 * share;
 /** Until V8 has compiled what a query runs through: it does so on the core of what is measured. */
-const queriesBefore = 20_000;
+const queriesBefore = 20_000 * share;
 const count = 16 * 65_536;
-const memoryBytes = 10e9;
+const memoryBytes = 10e9 * share;
 /** Bytes of a row on MySQL's wire, about. */
 const mysqlRowBytes = 103;
 /** And on PostgreSQL's. */
 const postgresRowBytes = 128;
 
-export async function engineRows() {
+/** `only` chooses among the engines: `clickHouse`, `postgresql`, `starRocks`, `mysql`. */
+export async function engineRows(only = () => true) {
   pinBeside();
   const child = fork(standIns);
   const ports = await new Promise((resolve, reject) => {
@@ -42,13 +45,15 @@ export async function engineRows() {
   });
   const found = [];
   try {
-    found.push(...(await clickHouseRows(ports.clickHouse)));
+    if (only("clickHouse")) found.push(...(await clickHouseRows(ports.clickHouse)));
+    if (only("postgresql")) found.push(...(await postgresRowsOf(ports.postgres)));
     const port = ports.starRocks;
     const family = { engine: "starRocks", endpoint: `mysql://${host}:${port}` };
-    found.push(...(await mysqlRowsOf("MySQL wire", family, port)));
+    if (only("starRocks")) found.push(...(await mysqlRowsOf("MySQL wire", family, port)));
     const auth = { type: "basic", username: "bench", password: "bench" };
     const relayed = { engine: "mysql", hosts: [`${host}:${port}`], auth };
-    found.push(...(await mysqlRowsOf("MySQL wire by engine mysql", relayed, port)));
+    const byMysql = "MySQL wire by engine mysql";
+    if (only("mysql")) found.push(...(await mysqlRowsOf(byMysql, relayed, port)));
   } finally {
     child.kill("SIGKILL");
   }
@@ -82,6 +87,32 @@ async function clickHouseRows(port) {
     ];
     await client.end();
     return answer;
+  } finally {
+    bare.stop();
+    await gateway.stop();
+  }
+}
+
+/** A client of PostgreSQL before engine `postgresql`: the rows are the server's bytes. */
+async function postgresRowsOf(port) {
+  const what = "PostgreSQL wire by engine postgresql";
+  const auth = { type: "basic", username: "bench", password: "bench" };
+  const hosts = [`${host}:${port}`];
+  const gateway = await startBefore({ engine: "postgresql", hosts, auth });
+  const bare = await bareRelay("tcp", port);
+  const at = gateway.ports.postgresWire;
+  try {
+    return [
+      ...(await alternating(what, gateway, {
+        direct: () => rawPostgres(port, `select rows ${count}`),
+        bare: () => rawPostgres(bare.port, `select rows ${count}`),
+        through: () => rawPostgres(at, `select rows ${count}`),
+      })),
+      await memoryOf(`${what}, ten gigabytes, slow at first`, gateway.pid, () => {
+        const rows = Math.ceil(memoryBytes / postgresRowBytes);
+        return rawPostgres(at, `select rows ${rows}`, slowAtFirst());
+      }),
+    ];
   } finally {
     bare.stop();
     await gateway.stop();

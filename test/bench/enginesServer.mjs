@@ -1,11 +1,12 @@
 /**
- * Stand-ins of engines for the bench, as a process of its own: ClickHouse's HTTP interface and MySQL's
- * wire. Answers are encoded once, so that the stand-in is not what is measured.
+ * Stand-ins of engines for the bench, as a process of its own: ClickHouse's HTTP interface, MySQL's wire and
+ * PostgreSQL's. Answers are encoded once, so that the stand-in is not what is measured.
  *
  * `rows N` in a statement asks for at least N rows; anything else is answered with one row.
  */
 import { createServer as createHttp } from "node:http";
 import { createServer as createMysql } from "mysql2";
+import { postgresStandIn } from "./postgresStandIn.mjs";
 
 const texts = ["carefully final deposits detect slyly agai", "quickly regular ideas haggle"];
 /** Rows of a block of ClickHouse, and of a piece of MySQL rows: packets count in one byte. */
@@ -17,7 +18,8 @@ const mysqlOk = packet(1, Buffer.of(0, 0, 0, 2, 0, 0, 0));
 
 const clickHouse = await clickHousePort();
 const starRocks = await mysqlPort();
-process.send?.({ clickHouse, starRocks });
+const postgres = await postgresStandIn({ rowOf: cellsOf, pieceRows: blockRows, send });
+process.send?.({ clickHouse, starRocks, postgres });
 
 function clickHousePort() {
   const block = nativeBlock(blockRows);
@@ -165,20 +167,24 @@ function mysqlEnd(sequence) {
 function mysqlRows(rows, first) {
   const packets = [];
   for (let row = 0; row < rows; row += 1) {
-    const cells = [
-      String(row),
-      `Customer#${String(row).padStart(9, "0")}`,
-      (row * 1.37).toFixed(2),
-      String(row % 2),
-      "2024-02-29 12:34:56.789000",
-      texts[row % 2],
-    ];
-    const payload = cells.map((value) =>
+    const payload = cellsOf(row).map((value) =>
       Buffer.concat([Buffer.of(value.length), Buffer.from(value)]),
     );
     packets.push(packet(first + row, Buffer.concat(payload)));
   }
   return Buffer.concat(packets);
+}
+
+/** A row as texts. */
+function cellsOf(row) {
+  return [
+    String(row),
+    `Customer#${String(row).padStart(9, "0")}`,
+    (row * 1.37).toFixed(2),
+    String(row % 2),
+    "2024-02-29 12:34:56.789000",
+    texts[row % 2],
+  ];
 }
 
 /** Writes a piece again and again, as fast as it is taken. */
