@@ -28,7 +28,7 @@ const share = Number(process.env["BENCH_SHARE"] ?? 1);
 const perRound = 1_000 * share;
 /** Until V8 has compiled what a query runs through: it does so on the core of what is measured. */
 const queriesBefore = 20_000 * share;
-const count = 16 * 65_536;
+const count = Math.ceil(16 * share) * 65_536;
 const memoryBytes = 10e9 * share;
 /** Bytes of a row on MySQL's wire, about. */
 const mysqlRowBytes = 103;
