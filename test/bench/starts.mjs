@@ -41,7 +41,7 @@ async function packageRows(folder) {
   const { home, tarball } = await installed(folder, ["--prefix", folder]);
   const figures = { passedMs: [], processorMs: [] };
   for (let count = 0; count < starts; count += 1) {
-    const taken = await answers(home, "npx", ["--offline", "query-gateway"], folder, (pid) =>
+    const taken = await answers(home, ["npx", "--offline", "query-gateway"], folder, (pid) =>
       figures.processorMs.push(groupProcessorMs(pid)),
     );
     figures.passedMs.push(taken.seconds * 1_000);

@@ -3,6 +3,7 @@
  * end well stands there as it ended.
  */
 
+// oxlint-disable-next-line no-control-regex -- it is what a terminal takes for colours
 const colours = /\u001B\[[\d;]*m/g;
 /** How many lines of one run the page shows. */
 const linesMax = 200;

@@ -24,8 +24,12 @@ process.send({ ready: true });
 
 /** Tests one after the other, so that the nearest that fails spares the others. */
 async function judge({ file, text, tests }) {
+  const before = globalThis.mutation?.file;
   globalThis.mutation = { file, text };
-  vitest.invalidateFile(file);
+  // What was wrong before is right again.
+  for (const path of new Set([before, file])) {
+    if (path !== undefined) vitest.invalidateFile(path);
+  }
   for (const test of tests) {
     const { testModules, unhandledErrors } = await vitest.rerunTestSpecifications(
       vitest.getModuleSpecifications(test),

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { instanceIdHeader, instanceTokenHeader } from "@gateway/contract/workerApi.ts";
-import { testControl } from "@gateway/control/worker/rig/control.ts";
+import { withCaps } from "@gateway/control/worker/rig/capacity.ts";
 import { expect, it } from "vitest";
 import { z } from "zod";
 
@@ -13,22 +13,26 @@ const calls = z
   .array(
     z.strictObject({
       what: z.string(),
-      method: z.enum(["GET", "POST"]),
+      method: z.enum(["GET", "POST", "DELETE"]),
       path: z.string(),
       json: z.record(z.string(), z.unknown()).optional(),
       file: z.string().optional(),
       status: z.int(),
       reads: z.array(z.string()),
+      /** Values that it relies on. */
+      answers: z.record(z.string(), z.unknown()).optional(),
     }),
   )
   .parse(JSON.parse(readFileSync(new URL("calls-v1.json", import.meta.url), "utf8")));
 
-it("a worker of the first version signs in, gets its configuration, reports and is rid of its records", async () => {
-  const control = await testControl();
-  await control.commit("one");
+it("a worker of the first version signs in, gets its configuration, reports, shares slots, is rid of its records and goes", async () => {
+  const { control } = await withCaps();
   let headers: Readonly<Record<string, string>> = {};
-  for (const { what, method, path, json, file, status, reads } of calls) {
-    const body = file === undefined ? json : parsed(readFileSync(new URL(file, root), "utf8"));
+  let leases: readonly unknown[] = [];
+  for (const { what, method, path, json, file, status, reads, answers = {} } of calls) {
+    // It names the leases that it was given.
+    const given = json?.["leases"] === "<granted>" ? { ...json, leases } : json;
+    const body = file === undefined ? given : parsed(readFileSync(new URL(file, root), "utf8"));
     const sent = body === undefined ? {} : { json: body };
     const answer = await control.call(path, { method, headers, ...sent });
     const text = await answer.text();
@@ -37,6 +41,8 @@ it("a worker of the first version signs in, gets its configuration, reports and 
       reads.length === 0 ? {} : z.record(z.string(), z.unknown()).parse(parsed(text));
     const missing = reads.filter((key) => !(key in answered));
     expect({ what, missing }).toEqual({ what, missing: [] });
+    expect({ what, ...answered }).toMatchObject({ what, ...answers });
+    if (path === "/capacity/acquire") leases = grantedSchema.parse(answered).granted;
     if (path === "/register") {
       headers = {
         [instanceIdHeader]: String(json?.["instanceId"]),
@@ -50,6 +56,10 @@ it("a worker of the first version signs in, gets its configuration, reports and 
     "q2",
   ]);
   control.stop();
+});
+
+const grantedSchema = z.object({
+  granted: z.array(z.object({ cluster: z.string(), slot: z.int(), lease: z.string() })).length(1),
 });
 
 function parsed(text: string): unknown {

@@ -53,9 +53,9 @@ async function refusesWithoutDriver(image) {
   expectMatch(gateway.said.stderr, /gateway\.adbc\.drivers\[0\]: no library of the driver sqlite/);
 }
 
-async function answersAndDrains(image, config) {
+async function answersAndDrains(image, text) {
   const startedMs = performance.now();
-  const gateway = image.run({ config });
+  const gateway = image.run({ config: text });
   try {
     const trino = await listenerOf(gateway, "trinoHttp");
     const admin = await listenerOf(gateway, "adminApi");

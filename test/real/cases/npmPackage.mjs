@@ -25,7 +25,7 @@ export const npmPackageCases = {
         const { home, tarball } = await installed(folder, ["--prefix", folder]);
         const megabytes = (bytes) => Math.round(bytes / 1e6);
         const size = [tarball, join(folder, "node_modules/query-gateway")].map(bytesOf);
-        await answers(home, "npx", ["--offline", "query-gateway"], folder);
+        await answers(home, ["npx", "--offline", "query-gateway"], folder);
         console.log(
           `         figure: npm package ${size.map(megabytes).join(" MB, unpacked ")} MB`,
         );
@@ -48,7 +48,7 @@ export const npmPackageCases = {
             throw new Error(`${name}: ${result.code} ${result.stderr}`);
           }
         }
-        await answers(home, join(prefix, "bin/query-gateway"), [], folder);
+        await answers(home, [join(prefix, "bin/query-gateway")], folder);
       }),
   },
 };
@@ -79,7 +79,7 @@ export async function installed(folder, where) {
  * Starts it in an empty folder, asks one query over HTTP, tells `look` of its process group, and ends it. Answers how
  * long it took.
  */
-export async function answers(home, program, args, folder, look = () => {}) {
+export async function answers(home, [program, ...args], folder, look = () => {}) {
   const empty = join(folder, "empty");
   mkdirSync(empty, { recursive: true });
   const started = performance.now();
