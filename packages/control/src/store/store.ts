@@ -9,6 +9,7 @@
 import type { RecordParts } from "./written.ts";
 import type { RecordBatchResponse, QueryRecord, QueryStatus } from "@gateway/contract/record.ts";
 import type { Revision } from "@gateway/contract/revision.ts";
+import type { OverviewPoint } from "@gateway/contract/studioApi.ts";
 import type { ReportedQuery, WorkerStatus } from "@gateway/contract/workerApi.ts";
 import type { Json } from "@gateway/contract/canonical.ts";
 import type { Result } from "@gateway/core/result.ts";
@@ -187,23 +188,14 @@ export interface SeriesRequest {
   readonly sampleMax: number;
 }
 
-interface Percentiles {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-}
-
 /** One step, by `createdAt`. Counts are exact; durations are those of the sample, in milliseconds. */
-export interface SeriesPoint {
+export interface SeriesPoint extends Omit<OverviewPoint["statuses"], "finished"> {
   readonly at: number;
   readonly total: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly denied: number;
   readonly sample: number;
   /** Queue and execution together. */
-  readonly latency: Percentiles | undefined;
-  readonly queue: Percentiles | undefined;
+  readonly latency: OverviewPoint["latency"];
+  readonly queue: OverviewPoint["queue"];
   readonly ranMs: number;
   readonly waitedMs: number;
 }

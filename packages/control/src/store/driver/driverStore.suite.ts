@@ -7,7 +7,7 @@ import type { Database, Statements } from "../database.ts";
 import { drizzleStore } from "../drizzle.ts";
 import { askedOf } from "../drizzle/asked.ts";
 import { recordTables } from "../drizzle/records.ts";
-import { dayMs } from "../drizzle/recordTexts.ts";
+import { dayMs } from "../drizzle/ingest.ts";
 import { migrate } from "../migrate/migrate.ts";
 import { readMigrations } from "../migrate/migration.ts";
 import { storeSuite } from "../store.suite.ts";

@@ -1,11 +1,11 @@
 /** Takes records in: one statement for a new batch, and one more for records that were there already. */
+import { hash } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { err, ok } from "@gateway/core/result.ts";
 import { storableJson, storableText } from "../storable.ts";
 import type { IncomingRecord, Ingested, Stored } from "../store.ts";
 import { figureFields, partsOf, restOf } from "../written.ts";
 import type { Asked } from "./asked.ts";
-import { dayOf, type RecentTexts } from "./recordTexts.ts";
 
 export interface IngestParts {
   readonly asked: Asked;
@@ -254,3 +254,35 @@ function textsOf(rows: readonly RecordRow[]): string {
 const wholeRecord = sql.raw(`record || jsonb_strip_nulls(jsonb_build_object(
   'proxyQueryId', id, 'user', user_name, 'status', status, 'clusterGroup', cluster_group,
   'cluster', cluster, 'frontend', frontend, 'errorCode', error_code, 'worker', worker))`);
+
+// ---------------------------------------------------------------- texts that come again, kept once a day
+
+export const dayMs = 86_400_000;
+
+/** Texts that one process remembers as seen; twice as many for a while. */
+const seenMax = 10_000;
+
+export interface RecentTexts {
+  /** The id under which a record of that time shares this text; undefined for a text that came only once so far. */
+  idOf(shared: string, createdAt: number): string | undefined;
+}
+
+/** Two generations, so that forgetting is dropping the older one. */
+export function recentTexts(): RecentTexts {
+  let newer = new Set<string>();
+  let older = new Set<string>();
+  return {
+    idOf: (shared, createdAt) => {
+      const id = hash("sha256", `${dayOf(createdAt)}:${shared}`, "hex").slice(0, 32);
+      if (newer.has(id)) return id;
+      const known = older.has(id);
+      newer.add(id);
+      if (newer.size >= seenMax) [older, newer] = [newer, new Set()];
+      return known ? id : undefined;
+    },
+  };
+}
+
+function dayOf(createdAt: number): number {
+  return Math.floor(createdAt / dayMs);
+}

@@ -21,9 +21,8 @@ import type {
 } from "../store.ts";
 import type { Asked } from "./asked.ts";
 import { figureFields } from "../written.ts";
-import { ingestBatch } from "./ingest.ts";
+import { dayMs, ingestBatch, recentTexts } from "./ingest.ts";
 import { recordSeries } from "./recordSeries.ts";
-import { dayMs, recentTexts } from "./recordTexts.ts";
 
 /** History over `asked`. */
 export function recordTables(asked: Asked): RecordStore {
