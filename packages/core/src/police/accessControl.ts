@@ -9,9 +9,9 @@ import type { AccessControlConfig } from "@gateway/contract/config/accessControl
 import { abortError, gatewayError, type GatewayError } from "../error.ts";
 import type { PolicyLog } from "../guard/guards.ts";
 import { isOfSession } from "../guard/kinds.ts";
-import type { Policy, TableDecision } from "../port/policy.ts";
-import type { SqlReading, TableReference, UnderstoodSql } from "../port/sqlReading.ts";
-import type { SqlWork } from "../port/sqlWork.ts";
+import type { Policy, TableDecision } from "../port/sql/policy.ts";
+import type { SqlReading, TableReference, UnderstoodSql } from "../port/sql/sqlReading.ts";
+import type { SqlWork } from "../port/sql/sqlWork.ts";
 import type { Routed } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";

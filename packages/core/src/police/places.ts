@@ -2,7 +2,7 @@
  * Proves what the parser says of a text with readers that share nothing with it: each name stands where it says, as
  * one token of that name, and the tables are those that our own reader finds.
  */
-import type { TableReference, UnderstoodSql } from "../port/sqlReading.ts";
+import type { TableReference, UnderstoodSql } from "../port/sql/sqlReading.ts";
 import { openSql, tokenText } from "../sql/lex/cursor.ts";
 import { nextToken } from "../sql/lex/lex.ts";
 import { decodeIdentifier } from "../sql/lex/literal.ts";

@@ -2,8 +2,8 @@
  * Writes decisions into a text: each table stands there by its whole name, or a query that shows what may be seen
  * stands in its place. Everything else stays as the client wrote it.
  */
-import type { TableView, ViewColumn } from "../port/policy.ts";
-import type { TableReference } from "../port/sqlReading.ts";
+import type { TableView, ViewColumn } from "../port/sql/policy.ts";
+import type { TableReference } from "../port/sql/sqlReading.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { endOf, startOf } from "./places.ts";
 

@@ -6,7 +6,7 @@ import type {
   TableDecision,
   TableView,
   ViewColumn,
-} from "../port/policy.ts";
+} from "../port/sql/policy.ts";
 import type { AuthContext } from "../query/identity.ts";
 import { tablePattern, type TablePattern } from "./names.ts";
 import { withValues } from "./values.ts";

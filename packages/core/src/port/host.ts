@@ -5,7 +5,7 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Steps } from "../sql/reading/steps.ts";
 import type { ScriptSandboxes } from "../script/scripts.ts";
-import type { SqlWork } from "./sqlWork.ts";
+import type { SqlWork } from "./sql/sqlWork.ts";
 import type { Threads } from "./threads.ts";
 
 export interface Host {

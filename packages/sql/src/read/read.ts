@@ -1,5 +1,5 @@
 /** Reads one statement for a policy: what it does, and which tables it names where. */
-import type { SqlAction, SqlReading, UnderstoodSql } from "@gateway/core/port/sqlReading.ts";
+import type { SqlAction, SqlReading, UnderstoodSql } from "@gateway/core/port/sql/sqlReading.ts";
 import {
   createParts,
   deleteParts,

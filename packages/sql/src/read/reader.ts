@@ -2,7 +2,7 @@
  * Walks over the nodes of one statement and collects the tables it names. It knows what it lets pass (kinds.ts) and
  * stops at everything else, so that a construct nobody thought of is refused and not overlooked.
  */
-import type { NamePart, TableReference } from "@gateway/core/port/sqlReading.ts";
+import type { NamePart, TableReference } from "@gateway/core/port/sql/sqlReading.ts";
 import { knownFunctions, plainFields, readNodes, referenceParts, selectParts } from "./kinds.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { init } from "@polyglot-sql/sdk";
 import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
 import { accessControl } from "@gateway/core/police/accessControl.ts";
 import { rulesPolicy } from "@gateway/core/police/rules.ts";
-import type { SqlWork } from "@gateway/core/port/sqlWork.ts";
+import type { SqlWork } from "@gateway/core/port/sql/sqlWork.ts";
 import type { Routed } from "@gateway/core/query/query.ts";
 import { ok } from "@gateway/core/result.ts";
 import { sessionOf } from "@gateway/core/rig/session.ts";

@@ -1,5 +1,5 @@
 /** What the main thread and the thread with the parser tell each other. One request at a time. */
-import type { SqlTasks } from "@gateway/core/port/sqlWork.ts";
+import type { SqlTasks } from "@gateway/core/port/sql/sqlWork.ts";
 
 export type SqlMessage = {
   readonly [Task in keyof SqlTasks]: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SqlWorkFault } from "@gateway/core/port/sqlWork.ts";
+import type { SqlWorkFault } from "@gateway/core/port/sql/sqlWork.ts";
 import type { Thread } from "@gateway/core/port/threads.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { idleMsMax, lengthMax, shortLengthMax, startMsMax, workMsMax } from "./limits.ts";

@@ -4,7 +4,12 @@
  * text starts again.
  */
 import type { Host } from "@gateway/core/port/host.ts";
-import type { SqlRequest, SqlTasks, SqlWork, SqlWorkFault } from "@gateway/core/port/sqlWork.ts";
+import type {
+  SqlRequest,
+  SqlTasks,
+  SqlWork,
+  SqlWorkFault,
+} from "@gateway/core/port/sql/sqlWork.ts";
 import type { Thread } from "@gateway/core/port/threads.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import {

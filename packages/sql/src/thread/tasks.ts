@@ -1,6 +1,6 @@
 /** What the thread does for each kind of request. The parser's own text about an error may hold values of a query, and stays here. */
 import { Dialect as Parser, parse } from "@polyglot-sql/sdk";
-import type { SqlTasks } from "@gateway/core/port/sqlWork.ts";
+import type { SqlTasks } from "@gateway/core/port/sql/sqlWork.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { unreachable } from "@gateway/core/result.ts";
 import { readNodesOf } from "../read/read.ts";

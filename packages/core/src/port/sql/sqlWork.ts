@@ -2,8 +2,8 @@
  * Work on SQL that needs the whole grammar of a dialect. It is done away from the thread that serves clients, because
  * a parser can take seconds for one text.
  */
-import type { Result } from "../result.ts";
-import type { Dialect } from "../sql/dialect.ts";
+import type { Result } from "../../result.ts";
+import type { Dialect } from "../../sql/dialect.ts";
 import type { SqlReading } from "./sqlReading.ts";
 
 /** Each kind of work: what it is given and what it answers. Both are plain data, as they go to another thread. */

@@ -1,5 +1,5 @@
 /** What one caller may see of one table. Asked once for each table and action; whoever asks writes the answer into the SQL. */
-import type { AuthContext } from "../query/identity.ts";
+import type { AuthContext } from "../../query/identity.ts";
 import type { SqlAction } from "./sqlReading.ts";
 
 export interface PolicyQuestion {
