@@ -52,11 +52,11 @@ function pointOf(at: number, rows: readonly SeriesRow[], sampleMax: number): Ser
 function percentilesOf(values: readonly number[]): SeriesPoint["latency"] {
   if (values.length === 0) return undefined;
   const sorted = values.toSorted((a, b) => a - b);
-  return { p50: at(sorted, 0.5), p95: at(sorted, 0.95), p99: at(sorted, 0.99) };
+  return { p50: between(sorted, 0.5), p95: between(sorted, 0.95), p99: between(sorted, 0.99) };
 }
 
 /** Between two values as PostgreSQL's percentile_cont does it. */
-function at(sorted: readonly number[], part: number): number {
+function between(sorted: readonly number[], part: number): number {
   const place = part * (sorted.length - 1);
   const low = sorted[Math.floor(place)] ?? 0;
   const high = sorted[Math.ceil(place)] ?? low;

@@ -18,6 +18,7 @@ import type {
   RecordConflict,
   RecordFilter,
   RecordStore,
+  SeriesRequest,
 } from "../store.ts";
 import { restOf } from "../written.ts";
 import { pageOf, stored } from "./order.ts";
@@ -96,12 +97,7 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
       const row = byId.get(id);
       return stored(row && recordOf(row));
     },
-    series: (request) => {
-      const { from, stepMs, steps, errorsFrom } = request;
-      const first = placeOf(inOrder, [Math.min(from, errorsFrom), ""]);
-      const rows = inOrder.slice(first, placeOf(inOrder, [from + stepMs * steps, ""]));
-      return stored(seriesOf(rows.map(seriesRowOf), request));
-    },
+    series: (request) => stored(seriesOf(rowsOf(inOrder, request), request)),
     known: (ids) => stored(new Set(ids.filter((id) => byId.has(id)))),
     conflicts: (page) => {
       const rows = pageOf(conflicts.values(), page, {
@@ -121,6 +117,15 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
       return stored(count);
     },
   };
+}
+
+/** Those that a series looks at, oldest first. */
+function rowsOf(
+  inOrder: readonly RecordRow[],
+  { from, stepMs, steps, errorsFrom }: SeriesRequest,
+): readonly SeriesRow[] {
+  const first = placeOf(inOrder, [Math.min(from, errorsFrom), ""]);
+  return inOrder.slice(first, placeOf(inOrder, [from + stepMs * steps, ""])).map(seriesRowOf);
 }
 
 function seriesRowOf(row: RecordRow): SeriesRow {

@@ -68,19 +68,23 @@ export function recordSuite(check: Check): void {
   });
 
   check("counts by steps of time, and tells durations of the newest", async ({ records }) => {
-    const at = (step: number, more: number) => startMs + step * 1_000 + more;
+    const timeOf = (step: number, more: number) => startMs + step * 1_000 + more;
     const waits = [0, 10, 20, 30, 40];
     const batch = [
       ...waits.map((queueMs, index) =>
-        recordOf(`a${index}`, { createdAt: at(0, index), queueMs, executionMs: 100 }),
+        recordOf(`a${index}`, { createdAt: timeOf(0, index), queueMs, executionMs: 100 }),
       ),
-      recordOf("b1", { createdAt: at(2, 0.5), status: "failed", errorCode: "engine.failed" }),
-      recordOf("b2", { createdAt: at(2, 999.9), status: "failed", errorCode: "query.syntax" }),
-      recordOf("b3", { createdAt: at(2, 3), status: "failed", errorCode: "query.syntax" }),
-      recordOf("b4", { createdAt: at(2, 4), status: "cancelled", errorCode: "query.cancelled" }),
-      recordOf("b5", { createdAt: at(2, 5), status: "denied", errorCode: "policy.denied" }),
+      recordOf("b1", { createdAt: timeOf(2, 0.5), status: "failed", errorCode: "engine.failed" }),
+      recordOf("b2", { createdAt: timeOf(2, 999.9), status: "failed", errorCode: "query.syntax" }),
+      recordOf("b3", { createdAt: timeOf(2, 3), status: "failed", errorCode: "query.syntax" }),
+      recordOf("b4", {
+        createdAt: timeOf(2, 4),
+        status: "cancelled",
+        errorCode: "query.cancelled",
+      }),
+      recordOf("b5", { createdAt: timeOf(2, 5), status: "denied", errorCode: "policy.denied" }),
       recordOf("early", { createdAt: startMs - 1 }),
-      recordOf("late", { createdAt: at(3, 0) }),
+      recordOf("late", { createdAt: timeOf(3, 0) }),
     ];
     await answered(
       records.ingest(
