@@ -78,16 +78,18 @@ function ofType(schema: Schema, root: Schema): Kind {
     case "string":
       return { kind: "text", suggestions: [], nullable: false };
     default:
-      return isNullableText(schema["type"])
-        ? { kind: "text", suggestions: [], nullable: true }
-        : { kind: "json" };
+      return ofTypes(schema["type"]);
   }
 }
 
-function isNullableText(type: Json | undefined): boolean {
-  return (
-    Array.isArray(type) && type.length === 2 && type.includes("string") && type.includes("null")
-  );
+/** Several types: where a text is one of them, a text is typed; what is written in another shows as JSON. */
+function ofTypes(types: Json | undefined): Kind {
+  const scalars: readonly Json[] = ["string", "number", "integer", "boolean", "null"];
+  const all: readonly Json[] = Array.isArray(types) ? types : [];
+  const typed = all.includes("string") && all.every((type) => scalars.includes(type));
+  return typed
+    ? { kind: "text", suggestions: [], nullable: all.includes("null") }
+    : { kind: "json" };
 }
 
 function ofObject(schema: Schema): Kind {

@@ -38,7 +38,7 @@ export function changesOf(from: unknown, to: unknown, path: Path = []): readonly
     return [{ path, from: from as Json | undefined, to: to as Json | undefined }];
   }
   const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])].toSorted();
-  return keys.flatMap((key) => changesOf(from[key], to[key], [...path, key]));
+  return keys.flatMap((key) => changesOf(own(from, key), own(to, key), [...path, key]));
 }
 
 /** The value with another at the path; undefined takes the key away. Objects on the way are made. */
@@ -52,11 +52,16 @@ export function withAt(value: unknown, path: Path, next: Json | undefined): Json
     else list[key] = made;
     return list;
   }
-  const object: Record<string, Json> = isObject(value) ? { ...value } : {};
-  const made = withAt(object[key], rest, next);
-  if (made === undefined) delete object[key];
-  else object[key] = made;
-  return object;
+  const entries = isObject(value) ? Object.entries(value) : [];
+  const made = withAt(own(value, key), rest, next);
+  const at = entries.findIndex(([name]) => name === key);
+  if (made === undefined) return Object.fromEntries(entries.filter(([name]) => name !== key));
+  return Object.fromEntries(at < 0 ? [...entries, [key, made]] : entries.with(at, [key, made]));
+}
+
+/** What is the value's own: a key may be called `toString`. */
+function own(value: unknown, key: string): Json | undefined {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 export interface Merge {
