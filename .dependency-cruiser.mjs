@@ -51,7 +51,17 @@ const imports = {
   },
   gateway: {
     packages: ["contract", "core", "access", "sql", "engines", "frontends", "control"],
-    npm: ["zod", "hono", "@hono/node-server", "sst", "yaml", "prom-client", "undici", "esbuild"],
+    npm: [
+      "zod",
+      "hono",
+      "@hono/node-server",
+      "sst",
+      "yaml",
+      "prom-client",
+      "undici",
+      "esbuild",
+      "vite",
+    ],
   },
   studio: {
     packages: ["contract", "control"],
