@@ -8,8 +8,6 @@ const vitest = await createVitest("test", {
   root,
   config,
   watch: false,
-  // One failure is enough.
-  bail: 1,
   reporters: [{}],
 });
 await vitest.globTestSpecifications();
@@ -24,12 +22,8 @@ process.send({ ready: true });
 
 /** Tests one after the other, so that the nearest that fails spares the others. */
 async function judge({ file, text, tests }) {
-  const before = globalThis.mutation?.file;
   globalThis.mutation = { file, text };
-  // What was wrong before is right again.
-  for (const path of new Set([before, file])) {
-    if (path !== undefined) vitest.invalidateFile(path);
-  }
+  vitest.invalidateFile(file);
   for (const test of tests) {
     const { testModules, unhandledErrors } = await vitest.rerunTestSpecifications(
       vitest.getModuleSpecifications(test),

@@ -99,7 +99,7 @@ async function soundTests({ file, source }) {
  * The first test that fails, or null. One that does not come back fails as well: a loop without an end is a wrong that
  * nobody overlooks.
  */
-async function failing({ file, source, ...mutant }, tests) {
+async function failing({ file, source, from, to, text }, tests) {
   if (tests.length === 0) return null;
   judge ??= await started();
   const asked = judge;
@@ -112,9 +112,13 @@ async function failing({ file, source, ...mutant }, tests) {
     };
     asked.once("message", done);
     asked.once("exit", () => done(undefined));
-    asked.send({ file, text: mutated(source, mutant), tests });
+    asked.send({ file, text: mutated(source, { from, to, text }), tests });
   });
-  if (answer === undefined) judge = undefined;
+  // A process that ran a wrong keeps some of it, and the next source's tests would fail for it.
+  if (text !== "" || from !== to || answer === undefined) {
+    asked.kill();
+    judge = undefined;
+  }
   if (answer?.error !== undefined) throw new Error(answer.error);
   return answer === undefined ? hangs : answer.failing;
 }
