@@ -125,6 +125,10 @@ describe("Routes.route", () => {
     expect(routed).toEqual({ ok: false, error: gatewayError("route.noGroup") });
     expect(trace.at(-1)).toEqual({ step: "fallback", outcome: "no group is left" });
     expect((await route({ clusterGroups: {} })).routed.ok).toBe(false);
+    // The one that is tried first is asked about once.
+    const first = await route({ routingFallback: "analytics" }, { allowed: [] });
+    const asked = first.trace.filter(({ outcome }) => outcome === "analytics is not allowed");
+    expect(asked).toHaveLength(1);
   });
 
   it("answers the signal's reason when it was aborted while the authorizer was asked", async () => {
