@@ -1,6 +1,6 @@
 /**
  * `npm run test:nightly`: the long runs. Each goes on after another failed; the last line counts. What they printed
- * becomes docs/reference/evidence.md.
+ * becomes the reference page of evidence.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
