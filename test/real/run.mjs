@@ -115,7 +115,7 @@ const apart =
   `debianPostgres keycloak studio starRocksMysql adbcPostgres postgresql starRocks embeddedPostgres
   npmPackage image adbcRecording adbcSnowflake tpc starRocksLdap slapd openFga`.split(/\s+/);
 try {
-  const beside = apart.map((tool) => suites.filter((one) => one.tool === tool));
+  const beside = apart.map((tool) => suites.filter((suite) => suite.tool === tool));
   const others = suites.filter(({ tool }) => !apart.includes(tool) && tool !== "ordinary");
   const besideInTurn = async () => {
     for (let some = beside.shift(); some !== undefined; some = beside.shift()) await inTurn(some);

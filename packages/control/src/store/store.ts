@@ -382,9 +382,7 @@ export interface AuditEntry {
   readonly detail: Json;
 }
 
-export interface AuditRow extends AuditEntry {
-  readonly id: string;
-}
+export type AuditRow = AuditEntry & { readonly id: string };
 
 export interface AuditFilter {
   readonly by?: string | undefined;

@@ -156,10 +156,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     },
     close: async () => {
       learning[Symbol.dispose]();
-      for (const watch of watches.values()) watch[Symbol.dispose]();
-      for (const { breakers } of groups.made()) {
-        for (const breaker of breakers.values()) breaker[Symbol.dispose]();
-      }
+      stopWatching(watches, groups);
       await closeParts(parts);
     },
   };
@@ -202,6 +199,13 @@ function controlledGroup(
 ): ControlledGroup {
   const dialects = members.map(({ cluster }) => found(backends, cluster).dialect ?? "generic");
   return { config, guards, members, dialects: [...new Set(dialects)] };
+}
+
+function stopWatching(watches: ReadonlyMap<string, Watch>, groups: FirstUse<CompiledGroup>): void {
+  for (const watch of watches.values()) watch[Symbol.dispose]();
+  for (const { breakers } of groups.made()) {
+    for (const breaker of breakers.values()) breaker[Symbol.dispose]();
+  }
 }
 
 async function closeParts(parts: CompileParts): Promise<void> {
