@@ -23,9 +23,12 @@ const lock = z
 
 /** Licences that ask for no more than to be named, which a bundle may hold beside Apache-2.0. */
 const free = ["MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "0BSD", "Unlicense"];
+/** Installed beside the sources because Vite writes the console's style sheets with it; in no bundle, package or image. */
+const builder = /^node_modules\/lightningcss(?:-|$)/;
 /** Packages of others, without those that only build and test. */
 const shipped = Object.entries(lock.packages).filter(
-  ([path, { dev, link }]) => path.includes("node_modules/") && dev !== true && link !== true,
+  ([path, { dev, link }]) =>
+    path.includes("node_modules/") && dev !== true && link !== true && !builder.test(path),
 );
 
 describe("packages that are shipped", () => {

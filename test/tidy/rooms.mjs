@@ -65,7 +65,7 @@ export const rooms = {
     shared: [],
     queue: [],
     lease: ["queue"],
-    reaper: [],
+    reaper: ["lease"],
   },
   "core/src/sql": {
     shared: ["dialect"],

@@ -27,7 +27,8 @@ describe("any request that the document allows, and many that it does not", { ti
       anyCursor,
       async (list, cursor) => {
         const { status } = await admin.ask("GET", `${list.template}?cursor=${cursor}`);
-        if (status >= 500) throw new Error(`${list.template}: ${status}`);
+        // 501, where the document names it: what this process has no part for.
+        if (status >= 500 && status !== 501) throw new Error(`${list.template}: ${status}`);
       },
     );
     await fc.assert(property, { numRuns: 100 });
@@ -59,7 +60,8 @@ async function expectSoundAnswers(
   const property = fc.asyncProperty(anyRequest, async ({ operation, path, ...request }) => {
     // `ask` fails for an answer that is not documented, no problem, or holds a secret.
     const { status } = await ask(operation.method, path, request);
-    if (status >= 500) throw new Error(`${operation.method} ${path}: ${status}`);
+    // 501, where the document names it: what this process has no part for.
+    if (status >= 500 && status !== 501) throw new Error(`${operation.method} ${path}: ${status}`);
     if (host.log.bugs.length > 0) throw host.log.bugs[0];
   });
   await fc.assert(property, { numRuns });
