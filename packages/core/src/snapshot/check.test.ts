@@ -1,4 +1,6 @@
+import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
 import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
+import { translationSchema } from "@gateway/contract/config/translation.ts";
 import { describe, expect, it } from "vitest";
 import { groupSchema } from "@gateway/contract/config/group.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
@@ -27,6 +29,39 @@ describe("checkSnapshot", () => {
     ];
     const strategy = { type: "weighted", weights: { duck: 2 } };
     expect(problemsOf({ routers, routingFallback: "main", main: { strategy } })).toEqual([]);
+  });
+
+  it("lets no script change what access control judged", () => {
+    const scripts = { now: { use: "rewrite" as const } };
+    const rule = {
+      name: "all",
+      tables: ["*.*"],
+      actions: ["select" as const],
+      effect: "allow" as const,
+    };
+    const of = (scripted?: readonly string[], policed?: readonly string[]) =>
+      checkSnapshot({
+        clusters: { duck: { engine: "duckDb" } },
+        clusterGroups: {
+          main: groupSchema.parse({ members: ["duck"], maxRunningQueries: 1 }),
+          other: groupSchema.parse({ members: ["duck"], maxRunningQueries: 1 }),
+        },
+        routers: [],
+        scripts,
+        translation: translationSchema.pick({ scripts: true }).parse({
+          scripts: [{ script: "now", when: "after", ...(scripted && { clusterGroups: scripted }) }],
+        }),
+        accessControl: accessControlSchema.parse({
+          provider: "rules",
+          rules: [rule],
+          ...(policed && { clusterGroups: policed }),
+        }),
+      }).map(({ path, reason }) => `${path.join(".")}: ${reason}`);
+    const refused = "translation.scripts.0: would change statements that accessControl judged, of";
+    expect(of()).toEqual([`${refused} main`]);
+    expect(of(["other"])).toEqual([`${refused} other`]);
+    expect(of(undefined, ["other"])).toEqual([`${refused} other`]);
+    expect(of(["main"], ["other"])).toEqual([]);
   });
 
   it("finds every target that does not exist, in every kind of router, at once", () => {
