@@ -109,8 +109,8 @@ export const doesNotApply = [
     ],
   },
   {
-    reason: "wants a serialization failure: DuckDB has snapshots only",
-    tests: ["TestTxCommitSerializationFailure"],
+    reason: "wants SERIALIZABLE, which is refused: DuckDB has snapshots only",
+    tests: ["TestBeginIsoLevels", "TestTxCommitSerializationFailure"],
   },
   {
     reason: "goes back to a savepoint over changes before and behind it, and DuckDB has none",
