@@ -111,13 +111,12 @@ async function outcomeOf({ said, ended }: Started): Promise<Outcome> {
 function copyCheckout(to: string): void {
   for (const name of readdirSync(join(root, "packages"))) {
     const source = join(root, "packages", name);
-    for (const part of ["package.json", "src", "bin"].filter((one) =>
-      existsSync(join(source, one)),
-    )) {
+    const parts = ["package.json", "src", "bin", "public", "index.html", "vite.config.ts"];
+    for (const part of [...parts, "tsconfig.json"].filter((one) => existsSync(join(source, one)))) {
       cpSync(join(source, part), join(to, "packages", name, part), { recursive: true });
     }
   }
-  for (const file of ["package.json", "package-lock.json", "migrations"]) {
+  for (const file of ["package.json", "package-lock.json", "tsconfig.json", "migrations"]) {
     cpSync(join(root, file), join(to, file), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(to, "node_modules"));

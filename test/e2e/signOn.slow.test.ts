@@ -1,26 +1,35 @@
 /** Administrators who sign on at a real provider of identities, as their browser goes from one to the other and back. */
 import { generateKeyPairSync } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import {
+  connect,
+  createServer as createForward,
+  type AddressInfo,
+  type Server as ForwardServer,
+} from "node:net";
 import { Provider } from "oidc-provider";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configOf, gatewayOf, type TestGateway } from "./gateway.ts";
 
 const clientSecret = "a secret: of + the client";
 let account = { sub: "olga", groups: ["ops"] };
+/** What administrators call it by: its port has to be known before the gateway's is. */
+let front: ForwardServer;
 let idp: Server;
 let gateway: TestGateway;
 let url: string;
 
 beforeAll(async () => {
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
+  front = createForward(
+    (socket) => void socket.pipe(connect(gateway.ports["adminApi"] ?? 0, "127.0.0.1")).pipe(socket),
+  );
+  url = `http://127.0.0.1:${await listening(front)}`;
   idp = await providerOf(`${url}/admin/sign-on/oidc/callback`);
   const issuer = `http://127.0.0.1:${(idp.address() as AddressInfo).port}`;
   const roles = { admin: ["root"], operator: ["ops"] };
   const oidc = { issuer, clientId: "console", clientSecret, publicUrl: url, roles };
   const base = configOf() as { readonly gateway: object };
-  const adminApi = { host: "127.0.0.1", port, signOn: { oidc } };
+  const adminApi = { host: "127.0.0.1", port: 0, signOn: { oidc } };
   gateway = await gatewayOf({ ...base, gateway: { ...base.gateway, adminApi } });
 });
 
@@ -28,6 +37,7 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
   idp.closeAllConnections();
   await new Promise((resolve) => idp.close(resolve));
+  front.close();
 });
 
 describe("signing on at a real provider", () => {
@@ -133,8 +143,7 @@ async function providerOf(redirectUri: string): Promise<Server> {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
   const jwk = { ...privateKey.export({ format: "jwk" }), kid: "k", alg: "RS256", use: "sig" };
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://127.0.0.1:${await listening(server)}`;
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -175,10 +184,7 @@ async function providerOf(redirectUri: string): Promise<Server> {
   return server;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
+async function listening(server: ForwardServer): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  return (server.address() as AddressInfo).port;
 }
