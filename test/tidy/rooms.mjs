@@ -30,7 +30,7 @@ export const rooms = {
     cluster: ["port"],
     route: ["port", "query", "regex", "script", "sql", "tool"],
     guard: ["query", "regex", "route", "sql"],
-    police: ["guard", "port", "query", "sql"],
+    police: ["guard", "port", "query", "regex", "sql"],
     snapshot: [
       "cluster",
       "guard",
@@ -295,7 +295,7 @@ export const rooms = {
     snapshot: ["link", "state"],
   },
   "sql/src": {
-    shared: [],
+    shared: ["turns"],
     read: [],
     script: [],
     thread: ["read"],

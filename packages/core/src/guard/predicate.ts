@@ -1,4 +1,5 @@
 /** Whether a statement reads a guarded table without the condition that its guard asks for. */
+import { wildcard } from "../regex/wildcard.ts";
 import { asciiLower } from "../sql/lex/cursor.ts";
 import type { TableRead } from "../sql/shape/frame.ts";
 import type { StatementKind } from "../sql/classify/statementKind.ts";
@@ -25,7 +26,7 @@ export interface PredicateRule {
 
 /** Says of a table read whether the rule forbids it. */
 export function predicateRule({ tables, columns }: PredicateRule): (read: TableRead) => boolean {
-  const patterns = tables.map((name) => name.split(".").map(partPattern));
+  const patterns = tables.map((name) => name.split(".").map((part) => wildcard(asciiLower(part))));
   const wanted = columns?.map(asciiLower);
   return (read) => {
     if (!patterns.some((parts) => isMeant(parts, read.path))) return false;
@@ -37,23 +38,6 @@ export function predicateRule({ tables, columns }: PredicateRule): (read: TableR
 }
 
 type Part = (name: string) => boolean;
-
-/** `*` stands for any characters. Matched without going back, as names come from strangers. */
-function partPattern(pattern: string): Part {
-  const [first = "", ...others] = asciiLower(pattern).split("*");
-  const last = others.pop();
-  if (last === undefined) return (name) => name === first;
-  return (name) => {
-    if (!name.startsWith(first) || name.length < first.length + last.length) return false;
-    let at = first.length;
-    for (const piece of others) {
-      const found = name.indexOf(piece, at);
-      if (found < 0) return false;
-      at = found + piece.length;
-    }
-    return name.length - last.length >= at && name.endsWith(last);
-  };
-}
 
 /** The last parts of both agree, as many as the shorter one has. */
 function isMeant(parts: readonly Part[], path: readonly string[]): boolean {

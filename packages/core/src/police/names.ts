@@ -5,6 +5,8 @@
  * session that a client can change, so the name is completed here and written into the text.
  */
 
+import { wildcard } from "../regex/wildcard.ts";
+
 /** Says whether the last parts of a whole name fit. Names in lower case. */
 export type TablePattern = (table: readonly string[]) => boolean;
 
@@ -20,22 +22,9 @@ export function tablePattern(pattern: string): TablePattern {
 /** Engines fold letters beyond ASCII in different ways, so no `*` stands for one. */
 const ascii = /^[\x20-\x7e]*$/;
 
-/** Matched without going back, as names come from strangers. */
 function partPattern(pattern: string): (name: string) => boolean {
-  const [first = "", ...others] = lower(pattern).split("*");
-  const last = others.pop();
-  if (last === undefined) return (name) => name === first;
-  return (name) => {
-    if (!ascii.test(name)) return false;
-    if (!name.startsWith(first) || name.length < first.length + last.length) return false;
-    let at = first.length;
-    for (const piece of others) {
-      const found = name.indexOf(piece, at);
-      if (found < 0) return false;
-      at = found + piece.length;
-    }
-    return name.length - last.length >= at && name.endsWith(last);
-  };
+  const fits = wildcard(lower(pattern));
+  return pattern.includes("*") ? (name) => ascii.test(name) && fits(name) : fits;
 }
 
 /** Case never tells two tables apart here. */

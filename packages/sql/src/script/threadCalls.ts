@@ -9,7 +9,7 @@ import type { Thread } from "@gateway/core/port/threads.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { aheadMax, openMsMax, silenceMsMax } from "./limits.ts";
 import type { FromThread, ToThread } from "./message.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../turns.ts";
 
 export interface ThreadCall {
   readonly script: number;

@@ -21,7 +21,7 @@ import {
   workMsMax,
 } from "./limits.ts";
 import type { SqlReply } from "./message.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../turns.ts";
 
 type ThreadHost = Pick<Host, "threads" | "clock" | "log">;
 type Answer = Result<SqlTasks[keyof SqlTasks]["output"], SqlWorkFault>;
@@ -77,7 +77,7 @@ class Lane {
   ask(message: unknown, user: string, signal: AbortSignal): Promise<Answer> {
     if (this.#line.size >= waitingMax) return Promise.resolve(err("busy"));
     return new Promise((settle) => {
-      this.#line.add(user, { message, signal, settle });
+      this.#line.put(user, { message, signal, settle });
       if (this.#thread === undefined) this.#start();
       else this.#next();
     });

@@ -4,30 +4,20 @@
  * A spreadsheet takes a text for a formula that begins in certain ways, and texts come from clients: those get an
  * apostrophe before them, which a spreadsheet shows as text.
  */
-import { queryStatuses, type QueryRecord } from "@gateway/contract/record.ts";
+import type { QueryRecord } from "@gateway/contract/record.ts";
 import { z } from "zod";
 import type { RecordFilter } from "../../store/store.ts";
 import { noted } from "../audit.ts";
 import { adminOf, allows } from "../auth/admin.ts";
 import { unavailable } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
-import { plainText, unixMsParameter } from "../shapes.ts";
+import { historyFilterShape } from "./queries.ts";
 
 const pageRows = 500;
 /** What a spreadsheet holds. */
 const rowsMax = 1_000_000;
 
-const query = z.strictObject({
-  user: plainText.optional(),
-  status: z.enum(queryStatuses).optional(),
-  group: plainText.optional(),
-  cluster: plainText.optional(),
-  worker: plainText.optional(),
-  frontend: plainText.optional(),
-  errorCode: plainText.optional(),
-  from: unixMsParameter.optional(),
-  to: unixMsParameter.optional(),
-});
+const query = z.strictObject(historyFilterShape);
 
 type Column = readonly [name: string, value: (record: QueryRecord) => string | number | undefined];
 

@@ -13,8 +13,8 @@ import { route, type AdminApi } from "../route.ts";
 import { timelineOf } from "./timeline.ts";
 import { pageQuery, pageSchema, pageShape, plainText, unixMs, unixMsParameter } from "../shapes.ts";
 
-const query = z.strictObject({
-  ...pageShape,
+/** Fields to equal, and the time of creation: from inclusive, to exclusive. */
+export const historyFilterShape = {
   user: plainText.optional(),
   status: z.enum(queryStatuses).optional(),
   group: plainText.optional(),
@@ -24,7 +24,9 @@ const query = z.strictObject({
   errorCode: plainText.optional(),
   from: unixMsParameter.optional(),
   to: unixMsParameter.optional(),
-});
+};
+
+const query = z.strictObject({ ...pageShape, ...historyFilterShape });
 
 const conflictSchema = z.strictObject({
   proxyQueryId: z.string(),

@@ -3,6 +3,7 @@
  * with their last heartbeat. One that began after its worker's last heartbeat is not known yet.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { liveQuerySchema } from "@gateway/contract/studioApi.ts";
 import { z } from "zod";
 import type { ControlDeps } from "../../deps.ts";
 import type { StoreUnavailable, WorkerRow } from "../../store/store.ts";
@@ -12,7 +13,7 @@ import { adminOf, allows } from "../auth/admin.ts";
 import { pageOf } from "../paging.ts";
 import { missing, unavailable } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
-import { pageQuery, pageSchema, plainText, unixMs } from "../shapes.ts";
+import { pageQuery, pageSchema, plainText } from "../shapes.ts";
 
 /** Pages of workers that one answer looks through: a fleet of 10,000. */
 const workerPagesMax = 10;
@@ -21,23 +22,7 @@ const workerPageSize = 1_000;
 /** Lives (here or on a worker): `requested`. Has a record: its status. Neither: 404. */
 const cancelStates = ["requested", "cancelled", "finished", "failed", "denied"] as const;
 
-const runningSchema = z.strictObject({
-  id: z.string(),
-  state: z.enum(["queued", "running"]),
-  since: unixMs,
-  position: z
-    .int()
-    .optional()
-    .meta({ description: "Place in its queue, for a query of this process that waits." }),
-  group: z.string().optional(),
-  cluster: z.string().optional(),
-  worker: z.string().optional().meta({ description: "Absent for a query of this process." }),
-  instanceId: z.string().optional(),
-  user: z.string().optional().meta({ description: "Known for queries of this process." }),
-  frontend: z.string().optional(),
-  rows: z.int().optional(),
-  sql: z.string().optional().meta({ description: "For operators and admins." }),
-});
+const runningSchema = liveQuerySchema.omit({ key: true });
 
 type Running = z.output<typeof runningSchema>;
 
