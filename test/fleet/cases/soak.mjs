@@ -7,6 +7,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+import { residentParts } from "../../bench/resident.mjs";
 import { askTrino, cellOf, mysqlCell, mysqlClient, pgClient } from "../ask.mjs";
 import { servingConfig } from "../fleet.mjs";
 import { recordsOf } from "../ledger.mjs";
@@ -33,7 +34,7 @@ export async function run(fleet) {
   const clients = Object.keys(wires).flatMap((wire) =>
     Array.from({ length: clientsOfWire }, (_, index) => asks(owner, wire, index, load)),
   );
-  const samples = await sampled(owner);
+  const { samples, partsAtMost } = await sampled(owner);
   load.stopping = true;
   await Promise.all(clients);
 
@@ -47,6 +48,7 @@ export async function run(fleet) {
   fleet.figure(`${load.right} right answers, each with its record`);
   for (const what of ["gateway MB", "engine MB", "descriptors", "threads"])
     judgeGrowth(fleet, what, samples);
+  fleet.figure(`gateway MB at its most: ${JSON.stringify(partsAtMost)}`);
 }
 
 async function openOwner(fleet) {
@@ -137,18 +139,25 @@ async function askOne(client, name, number, load) {
 
 async function sampled(owner) {
   const samples = [];
+  let most = 0;
+  let partsAtMost;
   const endMs = performance.now() + loadSecs * 1_000;
   while (performance.now() < endMs) {
     await pause(sampleEveryMs);
     const engines = enginesOf(owner.pid);
+    const gatewayMb = residentMb(owner.pid);
+    if (gatewayMb > most) {
+      most = gatewayMb;
+      partsAtMost = residentParts(owner.pid);
+    }
     samples.push({
-      "gateway MB": residentMb(owner.pid),
+      "gateway MB": gatewayMb,
       "engine MB": engines.reduce((sum, pid) => sum + residentMb(pid), 0),
       descriptors: readdirSync(`/proc/${owner.pid}/fd`).length,
       threads: readdirSync(`/proc/${owner.pid}/task`).length,
     });
   }
-  return samples;
+  return { samples, partsAtMost };
 }
 
 /** The middle of the first samples after it settled, and of the last. */

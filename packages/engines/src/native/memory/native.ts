@@ -2,7 +2,7 @@
  * Memory and functions of native libraries, over koffi: the only file that knows koffi.
  *
  * It knows nothing of ADBC or Arrow. Calls run on the calling thread and block it; koffi's
- * asynchronous calls are not used, because they take libuv's few threads from files and DNS.
+ * asynchronous calls take libuv's few threads from files and DNS, so only one that is rare and short is one.
  */
 import { arch, platform } from "node:process";
 import koffi from "koffi";
@@ -171,11 +171,15 @@ export function endWithParent(): void {
   control(parentDeathSignal, killSignal, 0, 0, 0);
 }
 
-/** Gives memory that was freed back to the system, which glibc does by itself only from its ends. Undefined where there is nothing like it. */
-export function memoryTrimmer(): (() => void) | undefined {
+/**
+ * Gives memory that was freed back to the system, which glibc does by itself only from its ends. It takes five to
+ * twenty milliseconds, of one of libuv's threads: the calling one only waits where it allocates meanwhile.
+ * Undefined where there is nothing like it.
+ */
+export function memoryTrimmer(): ((done: () => void) => void) | undefined {
   try {
     const trim = process.func("malloc_trim", "int", ["size_t"]);
-    return () => void trim(0);
+    return (done) => void trim.async(0, done);
   } catch {
     return undefined;
   }
@@ -185,7 +189,8 @@ export function memoryTrimmer(): (() => void) | undefined {
  * Bounds the freed memory that the C library keeps at the end of each thread's arena, and has it take blocks
  * of this size from the system alone, so that they go back when they are freed. By itself glibc raises both
  * limits with the largest block that it saw freed: each arena then keeps up to 64 MB, which trimming does
- * not touch. Does nothing where there is no such setting.
+ * not touch. And new threads share the arenas that are there: by itself each gets one, in which what it freed
+ * waits for that thread alone. Does nothing where there is no such setting.
  */
 export function boundFreedEnds(bytes: number): void {
   if (platform !== "linux") return;
@@ -193,14 +198,18 @@ export function boundFreedEnds(bytes: number): void {
     const set = process.func("mallopt", "int", ["int", "int"]);
     set(trimThreshold, bytes);
     set(mapThreshold, bytes);
+    set(arenaMax, sharedArenas);
   } catch {
     // Another C library than glibc.
   }
 }
 
-/** `M_TRIM_THRESHOLD` and `M_MMAP_THRESHOLD`. */
+/** `M_TRIM_THRESHOLD`, `M_MMAP_THRESHOLD` and `M_ARENA_MAX`. */
 const trimThreshold = -1;
 const mapThreshold = -3;
+const arenaMax = -8;
+/** Fewer than Node has by then: no more are made. */
+const sharedArenas = 2;
 
 /** `PR_SET_PDEATHSIG` and `SIGKILL`. */
 const parentDeathSignal = 1;

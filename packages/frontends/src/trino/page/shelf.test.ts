@@ -2,7 +2,14 @@ import type { QueryId } from "@gateway/core/query/query.ts";
 import { describe, expect, it } from "vitest";
 import { Shelf } from "./shelf.ts";
 
-const limits = { bytesMax: 30_000, overCountMax: 3, overMs: 60, forgottenMs: 480 };
+const limits = {
+  bytesMax: 30_000,
+  overCountMax: 3,
+  overMs: 60,
+  repeatMs: 10,
+  lateBytesMax: 10_000,
+  forgottenMs: 480,
+};
 
 describe("Shelf.put", () => {
   it("gives up finished statements, oldest first, when they keep too much", () => {
@@ -25,6 +32,14 @@ describe("Shelf.put", () => {
     const shelf = shelfOf(["a", 10_000, false], ["b", 10_000, false], ["c", 20_000, false]);
     expect(["a", "b", "c"].every((id) => has(shelf, id))).toBe(true);
     expect(shelf.hasRoom).toBe(false);
+  });
+
+  it("keeps little of finished statements once their clients had time to ask again", () => {
+    const shelf = shelfOf(["a", 8_000, true], ["b", 8_000, true], ["open", 8_000, false]);
+    shelf.put(statementOf("c", 0, true), 9);
+    expect(["a", "b"].map((id) => has(shelf, id))).toEqual([true, true]);
+    shelf.put(statementOf("c", 0, true), 10);
+    expect(["a", "b", "open"].map((id) => has(shelf, id))).toEqual([false, true, true]);
   });
 
   it("forgets a finished statement after its time and an unfinished one after its own", () => {

@@ -22,6 +22,10 @@ export interface ShelfLimits {
   readonly overCountMax: number;
   /** A finished statement leaves after this long. */
   readonly overMs: number;
+  /** An answer that was lost is asked for again within this time by most clients. */
+  readonly repeatMs: number;
+  /** What finished statements may keep whose clients had longer than that. */
+  readonly lateBytesMax: number;
   /** The door forgot an unfinished one that nobody polled for this long, and so does the shelf. */
   readonly forgottenMs: number;
 }
@@ -30,6 +34,8 @@ export const shelfLimits: ShelfLimits = {
   bytesMax: 256 * 1024 * 1024,
   overCountMax: 5_000,
   overMs: 60_000,
+  repeatMs: 10_000,
+  lateBytesMax: 4 * 1024 * 1024,
   forgottenMs: 480_000,
 };
 
@@ -37,6 +43,7 @@ interface Entry<S> {
   readonly statement: S;
   bytes: number;
   readonly atMs: number;
+  readonly over: boolean;
 }
 
 /** Unfinished and finished statements, each the one polled longest ago first. */
@@ -45,6 +52,7 @@ export class Shelf<S extends Shelved> {
   readonly #open = new Aged<QueryId, Entry<S>>();
   readonly #over = new Aged<QueryId, Entry<S>>();
   #bytes = 0;
+  #overBytes = 0;
   #onIdle: (() => void)[] = [];
 
   constructor(limits: ShelfLimits = shelfLimits) {
@@ -84,9 +92,11 @@ export class Shelf<S extends Shelved> {
   put(statement: S, nowMs: number): void {
     this.#take(statement.id);
     const bytes = statement.retainedBytes;
-    const entries = statement.over ? this.#over : this.#open;
-    entries.put(statement.id, { statement, bytes, atMs: nowMs });
+    const { over } = statement;
+    const entries = over ? this.#over : this.#open;
+    entries.put(statement.id, { statement, bytes, atMs: nowMs, over });
     this.#bytes += bytes;
+    if (over) this.#overBytes += bytes;
     this.#trim(nowMs);
     this.#tellIdle();
   }
@@ -112,6 +122,7 @@ export class Shelf<S extends Shelved> {
     this.#open.delete(id);
     this.#over.delete(id);
     this.#bytes -= entry.bytes;
+    if (entry.over) this.#overBytes -= entry.bytes;
   }
 
   /** Resolves when no statement is unfinished, or when `signal` is aborted. */
@@ -131,10 +142,11 @@ export class Shelf<S extends Shelved> {
   }
 
   #trim(nowMs: number): void {
-    const { overMs, forgottenMs, overCountMax, bytesMax } = this.#limits;
-    this.#dropWhile(this.#over, (entry) => {
+    const { overMs, forgottenMs, overCountMax, bytesMax, repeatMs, lateBytesMax } = this.#limits;
+    this.#dropWhile(this.#over, ({ atMs }) => {
       const tooMany = this.#over.size > overCountMax || this.#bytes > bytesMax;
-      return tooMany || entry.atMs <= nowMs - overMs;
+      const late = this.#overBytes > lateBytesMax && atMs <= nowMs - repeatMs;
+      return tooMany || late || atMs <= nowMs - overMs;
     });
     this.#dropWhile(this.#open, (entry) => entry.atMs <= nowMs - forgottenMs);
   }

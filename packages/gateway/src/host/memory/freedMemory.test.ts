@@ -50,9 +50,19 @@ describe("freedMemory", () => {
     process.did.length = 0;
     process.look({ residentBytes: 320 * mb, busyPart: 0.9, heldBytes: 80 * mb });
     expect(process.did).toEqual(["collect", "keep little", "trim"]);
-    process.look({ residentBytes: 330 * mb, busyPart: 0.9, heldBytes: 80 * mb });
+    process.look({ residentBytes: 326 * mb, busyPart: 0.9, heldBytes: 80 * mb });
     process.look({ residentBytes: 230 * mb, busyPart: 0.9, heldBytes: 80 * mb });
     expect(process.did.slice(3)).toEqual(["keep usual"]);
+  });
+
+  it("gives back at each look what a large process freed since the last one", () => {
+    const process = processOf();
+    process.look({ residentBytes: 320 * mb, busyPart: 0.9, heldBytes: 80 * mb });
+    process.did.length = 0;
+    process.look({ residentBytes: 327 * mb, busyPart: 0.9, heldBytes: 80 * mb });
+    expect(process.did).toEqual([]);
+    process.look({ residentBytes: 329 * mb, busyPart: 0.9, heldBytes: 80 * mb });
+    expect(process.did).toEqual(["trim"]);
   });
 
   it("leaves a process its garbage in which much lives, and looks at it again after a minute", () => {
@@ -97,7 +107,10 @@ function processOf(start: Moment = { residentBytes: 100 * mb, busyPart: 1 }) {
     residentBytes: () => moment.residentBytes,
     busyPart: () => moment.busyPart,
     collect: () => void did.push("collect"),
-    trim: () => void did.push("trim"),
+    trim: (done) => {
+      did.push("trim");
+      done();
+    },
     heldBytes: () => moment.heldBytes ?? 50 * mb,
     keepGarbage: (much) => void did.push(`keep ${much}`),
   });

@@ -15,13 +15,16 @@ import { collect, heldByThread, keepGarbage } from "./heap.ts";
 import { residentBytes } from "./processMemory.ts";
 
 const lookMs = 10_000;
+/** Of a large process, which frees some megabytes each second. */
+const largeLookMs = 5_000;
+const largeWorthBytes = 8 << 20;
 /** The second one moves together what the first one found lying far apart. */
 const quietCollects = 2;
 /** Of a process that does not grow: a thread that collected its heap may have freed what it had grown to. */
 const trimLooks = 6;
 /** The end of a part is given back when this much of it is free; taking it again costs a tenth of a millisecond. */
 const freedEndBytes = 1 << 20;
-/** Giving back takes about a millisecond for each 6 MB, in which the thread does nothing else. */
+/** Giving back takes about a millisecond for each 6 MB, in which allocating waits. */
 const worthTrimmingBytes = 32 << 20;
 /** Large: of the 350 MB that a busy gateway may have, with its store and a catalog mirror. */
 const largeBytes = 300 << 20;
@@ -38,7 +41,7 @@ export interface MemoryParts {
   /** The part of the time since the last call in which the thread was busy. */
   readonly busyPart: () => number;
   readonly collect: () => void;
-  readonly trim: () => void;
+  readonly trim: (done: () => void) => void;
   /** What the heap holds, and how much of it may be garbage. */
   readonly heldBytes: () => number;
   readonly keepGarbage: (much: "little" | "usual") => void;
@@ -58,7 +61,7 @@ export async function giveBackFreed(clock: Pick<Clock, "timer">): Promise<Dispos
     collect,
     heldBytes: heldByThread,
     keepGarbage,
-    trim: (await native(({ memoryTrimmer }) => memoryTrimmer())) ?? (() => {}),
+    trim: (await native(({ memoryTrimmer }) => memoryTrimmer())) ?? ((done) => done()),
   });
 }
 
@@ -70,13 +73,16 @@ export function freedMemory(parts: MemoryParts): Disposable {
   let looks = 0;
   const giveBack = (): void => {
     looks = 0;
-    parts.trim();
-    keptBytes = parts.residentBytes() ?? 0;
+    parts.trim(() => {
+      keptBytes = parts.residentBytes() ?? 0;
+    });
   };
   const largeness = largenessOf(parts);
   const look = (): void => {
     const quiet = parts.busyPart() < quietPart;
-    const grown = (parts.residentBytes() ?? 0) - keptBytes >= worthTrimmingBytes;
+    const bytes = parts.residentBytes() ?? 0;
+    const large = bytes >= largeBytes;
+    const grown = bytes - keptBytes >= (large ? largeWorthBytes : worthTrimmingBytes);
     looks += 1;
     if (grown || !quiet) untidy = quietCollects;
     if (quiet && untidy > 0) {
@@ -84,7 +90,7 @@ export function freedMemory(parts: MemoryParts): Disposable {
       parts.collect();
       giveBack();
     } else if (largeness() || grown || looks >= trimLooks) giveBack();
-    planned = parts.clock.timer(lookMs, look);
+    planned = parts.clock.timer(large ? largeLookMs : lookMs, look);
   };
   if (parts.residentBytes() !== undefined) {
     parts.collect();

@@ -40,7 +40,7 @@ export function keepGarbage(much: "little" | "usual"): void {
 
 /** What lives and what is garbage, of the heap of this thread and of the buffers beside it. */
 export function heldByThread(): number {
-  const { total_heap_size: heap, external_memory: buffers } = getHeapStatistics();
+  const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics();
   return heap + buffers;
 }
 

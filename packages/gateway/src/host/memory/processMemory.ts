@@ -28,9 +28,10 @@ export function watchMemory(memoryMax: number | undefined, overgrown: () => void
   }, lookMs);
   setInterval(() => {
     if (!changed || lastBytes < startBytes + worthTrimmingBytes) return;
-    trim?.();
     changed = false;
-    lastBytes = residentBytes() ?? 0;
+    trim?.(() => {
+      lastBytes = residentBytes() ?? 0;
+    });
   }, trimMs);
 }
 
