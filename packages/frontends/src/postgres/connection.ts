@@ -114,6 +114,7 @@ class Conversation {
         // A drain may close the connection while it rests.
         const resting = this.#phase === "idle" && this.#desk?.resting === true;
         if (resting) this.#connection.idle(true);
+        this.#desk?.waiting();
         await this.#inbox.more();
         if (resting) this.#connection.idle(false);
       } else {

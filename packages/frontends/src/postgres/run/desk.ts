@@ -95,6 +95,8 @@ export class Desk {
   readonly #texts: DeskParts["texts"];
   readonly #user: string;
   readonly #slices: Host["slices"];
+  /** Something of the client's is being answered. */
+  #working = false;
 
   constructor(parts: DeskParts) {
     const { keys, out, session, keyBytes } = parts;
@@ -104,7 +106,7 @@ export class Desk {
     this.#user = session.identity.user;
     this.#slices = parts.host.slices;
     this.#session = new ClientSession(session);
-    this.#registration = keys.register(keyBytes, () => this.#executor.cancel());
+    this.#registration = keys.register(keyBytes, () => this.#executor.cancel(this.#working));
     const { process } = this.#registration.key;
     const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
     const { door, mirrors } = parts;
@@ -152,9 +154,16 @@ export class Desk {
 
   /** Tells the client that the next command may come. */
   ready(): void {
+    this.#working = false;
+    this.#executor.endSeries();
     encodeSettings(this.#session, this.#out);
     if (!this.#heard.rest()) return;
     this.#out.put({ kind: "ready", status: this.#session.status });
+  }
+
+  /** Everything that came was answered: a cancel that comes now meets nothing, as in PostgreSQL. */
+  waiting(): void {
+    this.#working = false;
   }
 
   #hear(kept: Kept): void {
@@ -169,12 +178,14 @@ export class Desk {
 
   /** Answers what waited. */
   async settle(): Promise<Failure | undefined> {
+    this.#working = true;
     return await this.#ended(await this.#series.settle());
   }
 
   /** Answers a message; a promise only where that takes time. */
   perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
     this.#heard.work();
+    this.#working = true;
     const performed = this.#perform(message);
     if (performed instanceof Promise) return this.#awaited(performed);
     return performed === undefined ? undefined : this.#ended(performed);

@@ -57,6 +57,8 @@ export class Executor {
   readonly #parts: ExecutorParts;
   #current: { cancel(reason: GatewayError): void } | undefined;
   #left = false;
+  /** A cancel that came while this series, or this text, was answered. */
+  #cancelled: GatewayError | undefined;
   /** An execution whose result is not read to its end, and which therefore holds the transaction's connection. */
   #reading: Execution | undefined;
 
@@ -106,7 +108,8 @@ export class Executor {
 
   /** Steps an execution. Meanwhile it is the one that a cancel request ends. */
   async step(execution: Execution, wish: Step): Promise<Stop> {
-    if (this.#left) return { kind: "failed", error: gatewayError("query.cancelled") };
+    const over = this.#over;
+    if (over !== undefined) return { kind: "failed", error: over };
     const busy = this.#reading !== undefined && this.#reading !== execution;
     const refused = busy ? await this.#freeConnection(execution) : undefined;
     if (refused !== undefined) return { kind: "failed", error: refused };
@@ -128,7 +131,8 @@ export class Executor {
     { statement, relayed, types }: Prepared,
     parameters: readonly Parameter[],
   ): Promise<Result<Description, GatewayError>> {
-    if (this.#left) return err(gatewayError("query.cancelled"));
+    const over = this.#over;
+    if (over !== undefined) return err(over);
     const { door, session } = this.#parts;
     if (session.status === "E") return err(gatewayError("query.transactionAborted"));
     const refused = await this.#freeConnection(undefined);
@@ -162,7 +166,8 @@ export class Executor {
 
   /** Runs a BEGIN, COMMIT or ROLLBACK of our own, of which the client is told nothing. */
   async control(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Promise<GatewayError | undefined> {
-    if (this.#left) return gatewayError("query.cancelled");
+    const over = word === "BEGIN" ? this.#over : this.#whenLeft;
+    if (over !== undefined) return over;
     const { door, session } = this.#parts;
     const controller = new Canceller();
     this.#current = { cancel: (reason) => controller.abort(reason) };
@@ -181,15 +186,39 @@ export class Executor {
     }
   }
 
-  /** Ends what runs now, if anything does. */
-  cancel(): void {
-    this.#current?.cancel(gatewayError("query.cancelled"));
+  /**
+   * Ends what runs now, if anything does. `series`: and whatever its client sent behind it, because an engine may
+   * be done with the one statement before it hears of the cancel.
+   */
+  cancel(series: boolean): void {
+    const reason = gatewayError("query.cancelled");
+    if (series) this.#cancelled = reason;
+    this.#current?.cancel(reason);
+  }
+
+  /** The cancel of the series that is answered now: nothing more of it runs or is committed. */
+  get cancelled(): GatewayError | undefined {
+    return this.#cancelled;
+  }
+
+  /** The series is over, and its cancel with it. */
+  endSeries(): void {
+    this.#cancelled = undefined;
   }
 
   /** The client is gone: what runs ends, and nothing more begins. */
   leave(): void {
     this.#left = true;
-    this.cancel();
+    this.cancel(true);
+  }
+
+  get #whenLeft(): GatewayError | undefined {
+    return this.#left ? gatewayError("query.cancelled") : undefined;
+  }
+
+  /** Why nothing more may begin. */
+  get #over(): GatewayError | undefined {
+    return this.#whenLeft ?? this.#cancelled;
   }
 
   /** The session's statements run on one connection, of a transaction or its own. */

@@ -2,17 +2,28 @@ import { gatewayError } from "@gateway/core/error.ts";
 import { describe, expect, it } from "vitest";
 import {
   bindOf,
+  cancelOf,
   executeOf,
   fieldsOf,
   flush,
+  keyOf,
   letters,
   parseOf,
   queryOf,
   RawClient,
+  startupOf,
   sync,
   type Seen,
 } from "../rig/rawClient.ts";
-import { column, doneOf, resultOf, served, type Served } from "../rig/served.ts";
+import {
+  aborted,
+  column,
+  doneOf,
+  eventually,
+  resultOf,
+  served,
+  type Served,
+} from "../rig/served.ts";
 import { transactional } from "../rig/transaction.ts";
 
 const broken = [{ kind: "failed", error: gatewayError("query.data") }] as const;
@@ -149,6 +160,69 @@ describe("a series up to its Sync", () => {
     client.finish();
     await client.rest();
     expect(askedOf(server)).toEqual([]);
+  });
+});
+
+describe("a cancel that the engine hears of when the statement is done", () => {
+  const late = {
+    ...answers,
+    deaf: async function* (_: unknown, signal: AbortSignal) {
+      await aborted(signal);
+      yield doneOf("INSERT", 1);
+    },
+  };
+
+  it.each([
+    ["a text", [queryOf("insert into t; deaf; update t")], "SCSCEZ"],
+    ["a text that ends with it", [queryOf("insert into t; deaf")], "SCSEZ"],
+    ["a series", [...["insert into t", "deaf", "update t"].flatMap(stepsOf), sync], "12SC12SC12EZ"],
+    [
+      "a series that ends with it",
+      [...["insert into t", "deaf"].flatMap(stepsOf), sync],
+      "12SC12SCEZ",
+    ],
+  ])("undoes %s, and nothing behind it runs", async (_what, sent, told) => {
+    await using server = await served({ answers: transactional(late) });
+    await using client = await RawClient.open(server.port);
+    client.send(startupOf({ user: "ann" }));
+    const key = keyOf(await client.until("Z"));
+    client.send(...sent);
+    await eventually(() => askedOf(server).includes("deaf"));
+    await using other = await RawClient.open(server.port);
+    other.send(cancelOf(key));
+    const seen = await client.until("Z");
+    expect(letters(seen)).toBe(told);
+    expect(errorOf(seen.at(-2))).toMatchObject({ C: "57014" });
+    expect(askedOf(server)).toEqual(["BEGIN", "insert into t", "deaf", "ROLLBACK"]);
+    client.send(queryOf("select 1"));
+    expect(letters(await client.until("Z"))).toBe("STDCZ");
+  });
+
+  it("leaves the client's own transaction open and failed", async () => {
+    await using server = await served({ answers: transactional(late) });
+    await using client = await RawClient.open(server.port);
+    client.send(startupOf({ user: "ann" }));
+    const key = keyOf(await client.until("Z"));
+    client.send(...["BEGIN", "deaf", "COMMIT"].flatMap(stepsOf), sync);
+    await eventually(() => askedOf(server).includes("deaf"));
+    await using other = await RawClient.open(server.port);
+    other.send(cancelOf(key));
+    expect((await client.until("Z")).at(-1)?.body.toString()).toBe("E");
+    expect(askedOf(server)).toEqual(["BEGIN", "deaf"]);
+  });
+
+  it("meets no series that begins behind it", async () => {
+    await using server = await served({ answers: transactional(late) });
+    await using client = await RawClient.open(server.port);
+    client.send(startupOf({ user: "ann" }));
+    const key = keyOf(await client.until("Z"));
+    client.send(...stepsOf("insert into t"), flush);
+    await client.until("C");
+    await using other = await RawClient.open(server.port);
+    other.send(cancelOf(key));
+    expect(await other.rest()).toEqual([]);
+    client.send(...stepsOf("update t"), sync);
+    expect(letters(await client.until("Z"))).toBe("12SCZ");
   });
 });
 

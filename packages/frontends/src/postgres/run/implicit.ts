@@ -55,15 +55,17 @@ export class Implicit {
     this.#refused = false;
   }
 
-  /** Ends the message or series: commits, or rolls back after a failure. Answers why it could not commit. */
+  /** Ends the message or series: commits, or rolls back after a failure or a cancel. Answers why it could not commit. */
   async leave(failed: boolean): Promise<GatewayError | undefined> {
     const open = this.open;
     this.#begun = false;
     this.#refused = false;
     if (!open) return undefined;
-    const error = await this.#executor.control(failed ? "ROLLBACK" : "COMMIT");
+    const cancelled = failed ? undefined : this.#executor.cancelled;
+    const undone = failed || cancelled !== undefined;
+    const error = await this.#executor.control(undone ? "ROLLBACK" : "COMMIT");
     if (this.#session.pin === undefined)
-      this.#session.endTransaction(!failed && error === undefined);
-    return failed ? undefined : error;
+      this.#session.endTransaction(!undone && error === undefined);
+    return failed ? undefined : (cancelled ?? error);
   }
 }
