@@ -177,6 +177,31 @@ describe("a real PostgreSQL", () => {
     expect(await lane.commit(never)).toMatchObject({ error: { code: "query.transactionAborted" } });
   });
 
+  it.each([
+    ["ends it in the server keeps nothing", "perform pg_sleep(1000)", false],
+    [
+      "comes too late is told of what was kept",
+      "begin perform pg_sleep(1000); exception when query_canceled then null; end",
+      true,
+    ],
+  ])("and a COMMIT whose cancel %s", async (_how, work, kept) => {
+    await watcher.query(`drop table if exists committed; create table committed (a int);
+      create or replace function slow() returns trigger language plpgsql as
+        $$ begin ${work}; return null; end $$;
+      create constraint trigger slow after insert on committed deferrable initially deferred
+        for each row execute function slow()`);
+    await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
+    expect(codeOf(await ran(lane, "insert into committed values (1)"))).toBeUndefined();
+    const controller = new AbortController();
+    const ending = lane.commit(controller.signal);
+    const sleeps =
+      "select 1 from pg_stat_activity where query = 'COMMIT' and wait_event = 'PgSleep'";
+    await until(async () => (await watcher.query(sleeps)).rowCount === 1);
+    controller.abort();
+    expect((await ending).ok).toBe(kept);
+    expect((await watcher.query("select from committed")).rowCount).toBe(kept ? 1 : 0);
+  });
+
   it("goes back to a savepoint behind a failure", async () => {
     await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
     valueOf(

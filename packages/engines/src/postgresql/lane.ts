@@ -7,7 +7,7 @@ import type { BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementComment } from "@gateway/core/query/tagText.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { ask } from "./client/ask.ts";
+import { ask, type Answer } from "./client/ask.ts";
 import { Conversation } from "./client/conversation.ts";
 import type { Member } from "./client/member.ts";
 import type { Taken } from "./client/pool.ts";
@@ -80,6 +80,29 @@ export async function* runOn(
     if (trace.open && member.open) await drained(member, end, context);
     if (ending !== undefined) await ending;
   }
+}
+
+/**
+ * Asks the server something that it may have done before it hears of a cancel, as COMMIT. So its answer is waited for:
+ * to leave without it would tell a client that nothing was committed where everything was.
+ */
+export async function askToEnd(
+  member: Member,
+  sql: string,
+  context: RunContext,
+  signal: AbortSignal,
+): Promise<Result<Answer, GatewayError>> {
+  let ending: Promise<void> | undefined;
+  let limit: Disposable | undefined;
+  const end = (): void => {
+    member.tainted = true;
+    limit ??= context.clock.timer(endingMs, () => member.destroy());
+    ending ??= cancelled(member, context);
+  };
+  const answer = await ask(member, sql, signal, end);
+  limit?.[Symbol.dispose]();
+  await ending;
+  return answer;
 }
 
 /** Asks the server to stop, and gives the connection up when it does not answer in time. */

@@ -9,7 +9,15 @@ import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts
 import { ask } from "./client/ask.ts";
 import type { Taken } from "./client/pool.ts";
 import { nameOf } from "./identity.ts";
-import { brought, describeOn, judgedIn, runOn, withoutSequences, type RunContext } from "./lane.ts";
+import {
+  askToEnd,
+  brought,
+  describeOn,
+  judgedIn,
+  runOn,
+  withoutSequences,
+  type RunContext,
+} from "./lane.ts";
 import { changedIsolation, openingOf } from "./sql/modes.ts";
 import { quoteIdentifier } from "./sql/quote.ts";
 
@@ -170,7 +178,7 @@ export class TransactionLane implements PinnedLane {
   ): Promise<Result<string, GatewayError>> {
     if (this.#closed || !this.#open) return err(over);
     const { member } = this.#taken;
-    const done = await ask(member, sql, signal);
+    const done = await askToEnd(member, sql, this.#context, signal);
     if (done.ok && done.value.tag === "ROLLBACK") member.forgetSettings();
     // A COMMIT that is refused has rolled back.
     if (done.ok || (member.open && member.status === "I")) this.#open = false;

@@ -15,14 +15,14 @@ export interface Answer {
   readonly tag: string;
 }
 
-/** Every row of a small answer. The connection is closed when the signal comes first. */
+/** Every row of a small answer. When the signal comes first, `leave` is called: the connection is closed. */
 export async function ask(
   member: Member,
   sql: string,
   signal: AbortSignal,
+  leave: () => void = () => member.destroy(),
 ): Promise<Result<Answer, GatewayError>> {
   if (signal.aborted) return err(gatewayError("query.cancelled"));
-  const leave = (): void => member.destroy();
   signal.addEventListener("abort", leave, { once: true });
   try {
     member.put({ kind: "query", sql });
