@@ -154,6 +154,22 @@ describe("in transaction mode", () => {
     });
   });
 
+  it("takes back within its transaction what was left there", async () => {
+    await both(async () => {
+      await ann.query("begin");
+      await ann.query("prepare p as select 7");
+      await ann.query("listen c");
+      await ann.query("deallocate p");
+      expect(
+        Number(await cell(ann, "select count(*) from pg_prepared_statements where from_sql")),
+      ).toBe(0);
+      await ann.query("unlisten c");
+      await ann.query("commit");
+      expect(await stateOf(ann, "execute p")).toBe("26000");
+      expect(Number(await cell(ann, "select count(*) from pg_listening_channels()"))).toBe(0);
+    });
+  });
+
   it("shows no session what a sequence gave another", async () => {
     await both(async () => {
       await ann.query("create table if not exists numbered (a serial, b int)");

@@ -73,12 +73,16 @@ function relayingOf(door: Door, session: ClientSession): Relaying {
   const keeping = keepingOf(engines);
   if (keeping === "always") return "always";
   if (keeping === undefined) return "shared";
-  return session.kept === undefined ? "asked" : "kept";
+  // The connection of a transaction holds already what the session may keep behind it.
+  return session.kept === undefined && session.pin === undefined ? "asked" : "kept";
 }
 
 function statusesOf(engines: readonly ReachedEngine[]): ReadonlyMap<string, string> | undefined {
   return allSpeakPostgres(engines) ? engines[0]?.statuses : undefined;
 }
+
+/** What the session leaves on its own connection is there for its next statement. */
+const keeping: ReadonlySet<Relaying> = new Set(["kept", "always"]);
 
 export class Desk {
   readonly #out: Outbox;
@@ -127,6 +131,7 @@ export class Desk {
       ...shared,
       process,
       forget: (what) => this.#series.forget(what),
+      keeping: () => keeping.has(relays()),
     });
     this.#implicit = new Implicit(this.#executor, this.#session);
     this.#series = new Series({ ...shared, executor: this.#executor, implicit: this.#implicit });

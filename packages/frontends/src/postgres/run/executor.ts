@@ -38,6 +38,8 @@ export interface ExecutorParts {
   readonly process: number;
   readonly catalog: SessionCatalog;
   readonly inbox: CopyInbox;
+  /** What a session leaves on a connection of its own is kept there. */
+  readonly keeping: () => boolean;
   /** Drops prepared statements or portals, as DEALLOCATE and DISCARD ask. */
   forget(what: Forget): Promise<GatewayError | undefined>;
 }
@@ -68,13 +70,13 @@ export class Executor {
 
   /** Makes an execution, which begins with its first step. */
   prepare({ statement, parameters, call = simpleCall, formats, promised }: Order): Execution {
-    const { door, session, out } = this.#parts;
+    const { door, session, out, keeping } = this.#parts;
     const { kind } = statement;
     const copy = kind.kind === "copy" ? kind.form : undefined;
     if (kind.kind === "local") {
       const { sql } = statement;
       const start = (signal: AbortSignal) =>
-        session.kept !== undefined && session.status !== "E" && isForgetting(kind.local)
+        this.#hasConnection && session.status !== "E" && isForgetting(kind.local) && keeping()
           ? this.#forgetBoth(kind.local, statement.statement, signal)
           : this.#answer(kind.local, statement.asked === true ? signal : undefined);
       return this.#executionOf({ sql, queryId: undefined, formats, promised, copy, start });
