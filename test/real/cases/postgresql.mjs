@@ -17,6 +17,7 @@ export const postgresqlCases = {
           "postgresql",
           "postgresqlClients",
           "postgresqlSessions",
+          "postgresqlPromises",
           "postgresqlHandOver",
           "postgresSame",
         ]) {
