@@ -126,7 +126,8 @@ describe("the admin API", () => {
     expect(await run({}, "function route() { return 7; }")).toMatchObject({ reason: "answer" });
     expect(await run({}, "function route() {\n\n]")).toMatchObject({
       reason: "compile",
-      detail: expect.stringMatching(/^line 3: SyntaxError/) as string,
+      detail: expect.stringMatching(/^SyntaxError/) as string,
+      line: 3,
     });
   });
 

@@ -78,7 +78,18 @@ function controlConfig(folder, secret, port) {
     clusters: { local: { engine: "duckDb", maxRunningQueries: 8 } },
     clusterGroups: {
       default: { members: ["local"], maxRunningQueries: 4 },
-      reports: { members: ["local"], maxRunningQueries: 2 },
+      reports: {
+        members: ["local"],
+        maxRunningQueries: 2,
+        strategy: { type: "script", script: "spread" },
+      },
+    },
+    scripts: {
+      spread: {
+        use: "order",
+        source:
+          "function order(query, members) {\n  return members.map(({ cluster }) => cluster);\n}\n",
+      },
     },
     routers: [
       { type: "queryRegex", rules: [{ regex: "report", targetGroup: "reports" }] },

@@ -12,6 +12,8 @@ export const pages = [
   { path: "/groups/default", title: "default" },
   { path: "/routing", title: "Routing" },
   { path: "/access", title: "Access" },
+  { path: "/scripts", title: "Scripts" },
+  { path: "/scripts/spread", title: "spread" },
   { path: "/settings", title: "Settings" },
   { path: "/settings/guardrails", title: "Guard rails" },
   { path: "/revisions", title: "Revisions" },

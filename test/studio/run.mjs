@@ -7,6 +7,7 @@ import { startBrowser } from "./browser.mjs";
 import { consoleCases } from "./cases/console.mjs";
 import { lookCases } from "./cases/look.mjs";
 import { queryCases } from "./cases/queries.mjs";
+import { scriptCases } from "./cases/scripts.mjs";
 import { sessionCases } from "./cases/session.mjs";
 import { writeCases } from "./cases/writes.mjs";
 import { startFleet } from "./fleet.mjs";
@@ -21,7 +22,14 @@ const fleet = await startFleet();
 const browser = await startBrowser(fleet);
 const counts = { passed: 0, failed: 0 };
 try {
-  const all = { ...queryCases, ...consoleCases, ...writeCases, ...lookCases, ...sessionCases };
+  const all = {
+    ...queryCases,
+    ...consoleCases,
+    ...writeCases,
+    ...scriptCases,
+    ...lookCases,
+    ...sessionCases,
+  };
   for (const [name, run] of Object.entries(all)) {
     if (words.length > 0 && !words.some((word) => name.includes(word))) continue;
     const fromMs = performance.now();

@@ -96,6 +96,16 @@ const configuration = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/scripts",
+    component: lazyRouteComponent(() => import("./scripts/scriptsPage.tsx"), "ScriptsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/scripts/$name",
+    component: lazyRouteComponent(() => import("./scripts/scriptPage.tsx"), "ScriptPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/settings",
     component: lazyRouteComponent(() => import("./settings/settingsPage.tsx"), "SettingsPage"),
   }),

@@ -35,6 +35,9 @@ export interface ScriptFault {
   readonly name: string;
   /** With the line in its source where one is known: `line 3: …`. */
   readonly reason: string;
+  /** The same without the line, and the line from 1. */
+  readonly detail: string;
+  readonly line?: number | undefined;
 }
 
 /** Where scripts run. */

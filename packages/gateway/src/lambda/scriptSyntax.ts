@@ -12,7 +12,7 @@ export const syntaxOnly: ScriptSandboxes = {
   open: async (scripts) => {
     const faults = Object.entries(scripts).flatMap(([name, { source }]) => {
       const reason = faultOf(source);
-      return reason === undefined ? [] : [{ name, reason }];
+      return reason === undefined ? [] : [{ name, reason, detail: reason }];
     });
     if (faults.length > 0) return err(faults);
     return ok({

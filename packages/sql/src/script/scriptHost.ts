@@ -47,7 +47,7 @@ export class ScriptHost implements ScriptSandboxes {
       const script = (this.#scripts += 1);
       opened.set(name, script);
       const failure = await thread.open(script, use, source);
-      if (failure !== undefined) faults.push({ name, reason: reasonOf(failure) });
+      if (failure !== undefined) faults.push({ name, reason: reasonOf(failure), ...failure });
     });
     await Promise.all(opening);
     if (faults.length > 0) {

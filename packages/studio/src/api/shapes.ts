@@ -138,6 +138,17 @@ export type TestAnswer =
   | { readonly reached: true; readonly tookMs: number }
   | { readonly reached: false; readonly reason: string };
 
+/** What a script answered to an example, or how it failed. */
+export type ScriptAnswer =
+  | { readonly answered: true; readonly answer: unknown; readonly tookMs: number }
+  | {
+      readonly answered: false;
+      readonly reason: string;
+      readonly detail: string;
+      /** In the source, from 1. */
+      readonly line?: number;
+    };
+
 export interface User {
   readonly name: string;
   readonly role: Role;

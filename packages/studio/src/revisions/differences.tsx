@@ -42,8 +42,11 @@ function One({ difference }: { readonly difference: Difference }) {
             title: "Setting",
             cell: ({ path }) => <code>{path === "" ? "everything" : path}</code>,
           },
-          { title: "Before", cell: ({ from }) => <Value value={from} side="from" /> },
-          { title: "After", cell: ({ to }) => <Value value={to} side="to" /> },
+          {
+            title: "Before",
+            cell: ({ from, to }) => <Value value={from} side="from" other={to} />,
+          },
+          { title: "After", cell: ({ from, to }) => <Value value={to} side="to" other={from} /> },
         ]}
       />
     </section>

@@ -34,6 +34,7 @@ const groups: readonly { readonly title: string; readonly entries: readonly Entr
       { to: "/groups", title: "Groups", icon: "groups" },
       { to: "/routing", title: "Routing", icon: "routing" },
       { to: "/access", title: "Access", icon: "access" },
+      { to: "/scripts", title: "Scripts", icon: "scripts" },
       { to: "/settings", title: "Settings", icon: "settings" },
       { to: "/revisions", title: "Revisions", icon: "revisions" },
     ],

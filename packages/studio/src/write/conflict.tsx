@@ -153,6 +153,8 @@ function Clash(props: {
   );
 }
 
+/** A text of several lines stands below, beside what it was. */
 function textOf(value: Json | undefined): string {
+  if (typeof value === "string" && value.includes("\n")) return "the text below";
   return value === undefined ? "not set" : jsonText(value);
 }

@@ -76,8 +76,9 @@ export function scriptTestRoute(api: AdminApi): void {
     const { use, source, beside } = body;
     const opened = await sandboxes.open({ test: { use, source } });
     if (!opened.ok) {
-      const detail = opened.error.map(({ reason }) => reason).join("; ");
-      return Response.json({ answered: false, reason: "compile", detail });
+      const [fault] = opened.error;
+      const { detail, line } = fault ?? { detail: "It does not compile." };
+      return Response.json({ answered: false, reason: "compile", detail, line });
     }
     await using scripts = opened.value;
     const { sql, sqlLength = sql.length } = body.query;
