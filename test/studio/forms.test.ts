@@ -4,6 +4,8 @@ import { routersSchema } from "@gateway/contract/config/router.ts";
 import { clusterSchema } from "@gateway/control/config/objects.ts";
 import { emptyOf, kindOf, resolved, type Schema } from "@gateway/studio/form/schema.ts";
 import { after, startState } from "@gateway/studio/console/events.ts";
+import { msOf, timingOf } from "@gateway/studio/queries/segments.ts";
+import { askedBy } from "@gateway/studio/scripts/askedBy.ts";
 import { changesOf, mergeOf, withAt, type Json } from "@gateway/studio/tool/json.ts";
 import { textDiff } from "@gateway/studio/tool/textDiff.ts";
 import fc from "fast-check";
@@ -23,6 +25,47 @@ describe("kindOf", () => {
   it("shows a secret as one, whatever form it may have", () => {
     const secret: Schema = { "x-secret": true, anyOf: [{ type: "string" }, { type: "object" }] };
     expect(kindOf(secret, secret)).toEqual({ kind: "secret" });
+  });
+});
+
+describe("timingOf", () => {
+  it("tells the stages of the API in their order, and what lies between them", () => {
+    const timing = timingOf([
+      { stage: "received", at: 1_000, tookMs: 0 },
+      { stage: "queued", at: 1_000, tookMs: 40 },
+      { stage: "executed", at: 1_045, tookMs: 100 },
+      { stage: "ended", at: 1_150, tookMs: 0 },
+    ]);
+    expect(timing?.segments).toEqual([
+      { kind: "waited", ms: 40 },
+      { kind: "rest", ms: 5 },
+      { kind: "ran", ms: 100 },
+      { kind: "rest", ms: 5 },
+    ]);
+    expect(timing && msOf(timing, "rest")).toBe(10);
+  });
+
+  it("has no engine for a query that never got there, and no hole before its end", () => {
+    const timing = timingOf([
+      { stage: "received", at: 1_000, tookMs: 0 },
+      { stage: "queued", at: 1_000, tookMs: 7.5 },
+      { stage: "ended", at: 1_007, tookMs: 0 },
+    ]);
+    expect(timing?.segments).toEqual([{ kind: "waited", ms: 7.5 }]);
+    expect(timing && msOf(timing, "ran")).toBeUndefined();
+    expect(timingOf([])).toBeUndefined();
+  });
+});
+
+describe("askedBy", () => {
+  it("finds a script wherever a document names it, and not where a text only is the same", () => {
+    const place = (title: string, body: unknown) => ({ title, to: `/${title}`, body });
+    const found = askedBy("a", [
+      place("router", { routers: [{ conditions: [{ type: "script", script: "a" }] }] }),
+      place("strategy", { strategy: { type: "script", script: "b" }, members: ["a"] }),
+      place("rewrite", { scripts: [{ script: "a", when: "before" }] }),
+    ]);
+    expect(found.map(({ title }) => title)).toEqual(["router", "rewrite"]);
   });
 });
 

@@ -10,6 +10,7 @@ import type {
   HistoryRecord,
   Me,
   Page,
+  QueryDetail,
   Revision,
   Schemas,
   Status,
@@ -126,11 +127,11 @@ export function historyQuery(filter: HistoryFilter) {
 }
 
 export function recordQuery(id: string) {
-  return queryOptions<HistoryRecord | null>({
+  return queryOptions<QueryDetail | null>({
     queryKey: ["record", id],
     queryFn: async ({ signal }) => {
       try {
-        return await ask<HistoryRecord>(`/queries/${step(id)}`, { signal });
+        return await ask<QueryDetail>(`/queries/${step(id)}`, { signal });
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return null;
         throw error;

@@ -1,5 +1,6 @@
 /** What the admin API answers, as Studio reads it. Records are the contract's own. */
 import type { QueryRecord } from "@gateway/contract/record.ts";
+import type { TimelineStage } from "@gateway/contract/studioApi.ts";
 import type { JsonObject } from "../tool/json.ts";
 
 export const roles = ["viewer", "operator", "admin"] as const;
@@ -64,6 +65,11 @@ export interface Schemas {
 /** A record without its texts, where the viewer may not read them. */
 export type HistoryRecord = Omit<QueryRecord, "sql" | "translatedSql" | "errorMessage"> &
   Partial<Pick<QueryRecord, "sql" | "translatedSql" | "errorMessage">>;
+
+/** One record, with the stages of its life. */
+export interface QueryDetail extends HistoryRecord {
+  readonly timeline: readonly TimelineStage[];
+}
 
 export interface Worker {
   readonly instanceId: string;

@@ -5,7 +5,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { liveQuery } from "../api/live.ts";
 import { recordQuery } from "../api/queries.ts";
-import type { HistoryRecord } from "../api/shapes.ts";
+import type { QueryDetail } from "../api/shapes.ts";
 import { useMay } from "../shell/me.ts";
 import { State } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -94,7 +94,7 @@ function Living({ query }: { readonly query: LiveQuery }) {
   );
 }
 
-function Ended({ record }: { readonly record: HistoryRecord }) {
+function Ended({ record }: { readonly record: QueryDetail }) {
   const { errorCode, errorMessage } = record;
   return (
     <>

@@ -1,41 +1,44 @@
 /** The stages of one query as a bar in proportion, with their times in words below. */
-import type { HistoryRecord } from "../api/shapes.ts";
+import type { QueryDetail } from "../api/shapes.ts";
 import { durationText } from "../tool/format.ts";
 import { State } from "../ui/badge.tsx";
 import { Card } from "../ui/page.tsx";
 import { Time } from "../ui/time.tsx";
+import { msOf, timingOf } from "./segments.ts";
 
-export function Timeline({ record }: { readonly record: HistoryRecord }) {
-  const { createdAt, finishedAt, queueMs, executionMs, status } = record;
-  const allMs = Math.max(finishedAt - createdAt, queueMs + executionMs, 1);
-  const restMs = Math.max(0, allMs - queueMs - executionMs);
-  const parts = [
-    { name: "Waited", kind: "waited", ms: queueMs },
-    { name: "Ran in the engine", kind: "ran", ms: executionMs },
-    { name: "In the gateway and on the way", kind: "rest", ms: restMs },
-  ] as const;
+const names = { waited: "Waited", ran: "Ran in the engine", rest: "In the gateway and on the way" };
+const kinds = ["waited", "ran", "rest"] as const;
+
+export function Timeline({ record }: { readonly record: QueryDetail }) {
+  const timing = timingOf(record.timeline);
+  if (timing === undefined) return null;
+  const { receivedAt, endedAt, segments } = timing;
   return (
-    <Card title="Timeline" actions={<State name={status} />}>
+    <Card title="Timeline" actions={<State name={record.status} />}>
       <div className="timeline">
         <div className="bar" aria-hidden="true">
-          {parts
+          {segments
             .filter(({ ms }) => ms > 0)
-            .map(({ kind, ms }) => (
-              <span key={kind} className={kind} style={{ flexGrow: ms, flexBasis: 0 }} />
+            .map(({ kind, ms }, at) => (
+              // A kind may come twice; its place is its name.
+              <span key={at} className={kind} style={{ flexGrow: ms, flexBasis: 0 }} />
             ))}
         </div>
         <ul className="row apart">
           <li>
-            <Time at={createdAt} />
+            Received <Time at={receivedAt} />
           </li>
-          {parts.map(({ name, kind, ms }) => (
-            <li key={kind}>
-              <span className={`key ${kind}`} aria-hidden="true" />
-              {name} <strong className="number">{durationText(ms)}</strong>
-            </li>
-          ))}
+          {kinds.map((kind) => {
+            const ms = msOf(timing, kind);
+            return ms === undefined ? null : (
+              <li key={kind}>
+                <span className={`key ${kind}`} aria-hidden="true" />
+                {names[kind]} <strong className="number">{durationText(ms)}</strong>
+              </li>
+            );
+          })}
           <li>
-            <Time at={finishedAt} />
+            Ended <Time at={endedAt} />
           </li>
         </ul>
       </div>
