@@ -23,8 +23,9 @@ export async function startBrowser(fleet) {
   });
   await mkdir(shotsFolder, { recursive: true });
   return {
-    /** A page of its own, logged in as `user` where one is named. */
-    open: async (path, { user = "admin", theme = "light", width = 1_360 } = {}) => {
+    /** A page of its own, logged in as `user` where one is named; `before` sees it before it goes anywhere. */
+    open: async (path, options = {}) => {
+      const { user = "admin", theme = "light", width = 1_360, before } = options;
       const context = await browser.newContext({
         viewport: { width, height: 860 },
         colorScheme: theme,
@@ -43,7 +44,8 @@ export async function startBrowser(fleet) {
         if (message.type() === "error" && !text.startsWith("Failed to load resource"))
           problems.push(text);
       });
-      await page.goto(`${fleet.url}/studio${path}`);
+      await before?.(page);
+      await page.goto(/^http/.test(path) ? path : `${fleet.url}/studio${path}`);
       if (user !== null) await logIn(page, user);
       return { page, context, problems, close: () => context.close() };
     },

@@ -1,17 +1,14 @@
 /** What Studio is tested against: a control plane, two workers, and clients that never stop asking. Real processes. */
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { buildIfStale } from "../../packages/gateway/bin/build.mjs";
+import { startGateway } from "./process.mjs";
 
-const program = fileURLToPath(new URL("../../packages/gateway/dist/gateway.js", import.meta.url));
 const anyPort = { host: "127.0.0.1", port: 0 };
 export const password = "a password for tests";
-const startMsMax = 120_000;
 
 /** Texts that would run, close a tag or break a page if anything took them for markup. */
 export const hostile = [
@@ -120,51 +117,8 @@ function workerConfig(name, port, secret) {
 
 async function startProcess(name, file, config) {
   await writeFile(file, JSON.stringify(config), { mode: 0o600 });
-  const child = spawn(process.execPath, [program, "start", "--config", file], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const killed = () => child.kill("SIGKILL");
-  process.once("exit", killed);
-  const ended = new Promise((resolve) => child.once("close", resolve)).finally(() =>
-    process.off("exit", killed),
-  );
-  const ports = await listening(name, child, ended);
-  return {
-    name,
-    ports,
-    end: async () => {
-      if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
-      await ended;
-    },
-  };
-}
-
-function listening(name, child, ended) {
-  const ports = {};
-  let said = "";
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`${name} took too long:\n${said}`)),
-      startMsMax,
-    );
-    child.stderr.setEncoding("utf8");
-    child.stderr.on("data", (text) => {
-      said = `${said}${text}`.slice(-8_000);
-      for (const line of said.split("\n")) {
-        if (!line.includes('"listener.open"')) continue;
-        try {
-          const { kind, port } = JSON.parse(line);
-          ports[kind] = port;
-        } catch {
-          // Half a line; the rest comes with the next piece.
-        }
-      }
-      if (ports.adminApi === undefined) return;
-      clearTimeout(timer);
-      resolve(ports);
-    });
-    void ended.then(() => reject(new Error(`${name} did not start:\n${said}`)));
-  });
+  const started = await startGateway(["start", "--config", file]);
+  return { name, ...started };
 }
 
 /** Clients that ask again and again: what succeeds, what fails, what is hostile; and one whose query takes long. */

@@ -5,6 +5,7 @@
 import { chromiumTool } from "../real/chromium.mjs";
 import { startBrowser } from "./browser.mjs";
 import { consoleCases } from "./cases/console.mjs";
+import { firstTimeCases } from "./cases/firstTime.mjs";
 import { lookCases } from "./cases/look.mjs";
 import { queryCases } from "./cases/queries.mjs";
 import { scriptCases } from "./cases/scripts.mjs";
@@ -23,6 +24,7 @@ const browser = await startBrowser(fleet);
 const counts = { passed: 0, failed: 0 };
 try {
   const all = {
+    ...firstTimeCases,
     ...queryCases,
     ...consoleCases,
     ...writeCases,

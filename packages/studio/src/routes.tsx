@@ -87,6 +87,7 @@ const configuration = [
   createRoute({
     getParentRoute: () => root,
     path: "/routing",
+    ...search,
     component: lazyRouteComponent(() => import("./routing/routingPage.tsx"), "RoutingPage"),
   }),
   createRoute({

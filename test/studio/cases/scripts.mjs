@@ -27,7 +27,6 @@ export const scriptCases = {
     await known.getByRole("link", { name: "Group reports" }).waitFor();
     await page.getByRole("link", { name: "Add a script" }).click();
     await page.getByLabel("Name of the script").fill("byTeam");
-    await page.getByRole("button", { name: "Go on" }).click();
     await page.getByText("It compiles.").waitFor();
     await paste(page, "function route({ tags }) {\n  const team = tags.team;\n  return ];\n}\n");
     await page.getByText("It does not compile.").waitFor();
@@ -35,8 +34,7 @@ export const scriptCases = {
     await page.locator(".editor .cm-line").nth(2).and(page.locator(".cm-wrong")).waitFor();
     await shoot(page, "script-fault");
     expectEqual(await axeProblems(page), [], "axe with a fault");
-    await page.getByRole("button", { name: "Review and save" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Create script" }).click();
     await page.getByText("scripts.byTeam.source").waitFor();
     await paste(
       page,
@@ -54,7 +52,7 @@ export const scriptCases = {
     await page.getByText(/It answered in/).waitFor();
     await page.getByLabel("Test run").getByText('"reports"', { exact: true }).waitFor();
     await shoot(page, "script-answer");
-    await save(page);
+    await page.getByRole("button", { name: "Create script" }).click();
     await settled(page, "byTeam");
     expectEqual(await axeProblems(page), [], "axe");
     expectEqual(problems, [], "problems");

@@ -45,7 +45,8 @@ export function refuseStart(errors: readonly StartError[], terminal: Terminal): 
 /** Printed and not logged: whoever reads it may become the first administrator. */
 function setupText(token: string): string {
   return [
-    "No user of the admin API exists yet. Make the first administrator once, with this token:",
+    "No user of the admin API exists yet. Make the first administrator once, with this token: open",
+    "ADMIN_URL/studio/ and give it there, or",
     `  curl -X POST ADMIN_URL/admin/setup -H 'content-type: application/json' \\`,
     `    -d '{"token":"${token}","name":"admin","password":"..."}'`,
     "",

@@ -1,12 +1,11 @@
 /** One cluster: how it is, whether it can be reached, and its configuration as a form of its engine's own schema. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import { ask, step } from "../api/client.ts";
 import { capabilitiesQuery } from "../api/consoleQueries.ts";
 import { liveQuery } from "../api/live.ts";
-import { objectQuery, objectsQuery, schemasQuery } from "../api/queries.ts";
-import type { ConfigObject, TestAnswer } from "../api/shapes.ts";
+import { objectQuery } from "../api/queries.ts";
+import type { TestAnswer } from "../api/shapes.ts";
 import { useMay } from "../shell/me.ts";
 import { durationText } from "../tool/format.ts";
 import { Health } from "../ui/badge.tsx";
@@ -16,42 +15,14 @@ import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Failure, Loaded } from "../ui/state.tsx";
 import { DeleteButton } from "../write/deleteButton.tsx";
 import { EnabledSwitch } from "../write/enabledSwitch.tsx";
-import { NameField, newName } from "../write/nameField.tsx";
-import { ObjectEditor } from "../write/objectEditor.tsx";
+import { newName } from "../write/nameField.tsx";
+import { ClusterEditor } from "./clusterEditor.tsx";
+import { ItsGroups } from "./itsGroups.tsx";
+import { NewClusterPage } from "./newClusterPage.tsx";
 
 export function ClusterPage() {
   const name = useParams({ strict: false, select: (params) => params.name ?? "" });
-  return name === newName ? <NewCluster /> : <KnownCluster key={name} name={name} />;
-}
-
-function NewCluster() {
-  const navigate = useNavigate();
-  const clusters = useQuery(objectsQuery("clusters"));
-  const [name, setName] = useState<string>();
-  return (
-    <>
-      <PageHead title="New cluster" crumbs={<Link to="/clusters">Clusters</Link>} />
-      {name === undefined ? (
-        <NameField
-          what="cluster"
-          taken={(clusters.data ?? []).map((cluster) => cluster.name)}
-          onName={setName}
-        />
-      ) : (
-        <Card title={name}>
-          <div className="stack">
-            <Editor
-              name={name}
-              object={null}
-              onSaved={() =>
-                void navigate({ to: "/clusters/$name", params: { name }, ignoreBlocker: true })
-              }
-            />
-          </div>
-        </Card>
-      )}
-    </>
-  );
+  return name === newName ? <NewClusterPage /> : <KnownCluster key={name} name={name} />;
 }
 
 function KnownCluster({ name }: { readonly name: string }) {
@@ -85,9 +56,10 @@ function KnownCluster({ name }: { readonly name: string }) {
           ) : (
             <>
               <Now name={name} />
+              <ItsGroups cluster={name} />
               <Card title="Configuration">
                 <div className="stack">
-                  <Editor name={name} object={object} onGone={leave} />
+                  <ClusterEditor name={name} object={object} onGone={leave} />
                 </div>
               </Card>
             </>
@@ -97,33 +69,6 @@ function KnownCluster({ name }: { readonly name: string }) {
     </>
   );
 }
-
-function Editor(props: {
-  readonly name: string;
-  readonly object: ConfigObject | null;
-  readonly onSaved?: () => void;
-  readonly onGone?: () => void;
-}) {
-  const { name, object, onSaved, onGone } = props;
-  const schemas = useQuery(schemasQuery);
-  return (
-    <Loaded query={schemas}>
-      {({ cluster }) => (
-        <ObjectEditor
-          path={`/clusters/${step(name)}`}
-          object={object}
-          empty={empty}
-          schema={cluster}
-          prefix={`clusters.${name}.`}
-          {...(onSaved === undefined ? {} : { onSaved })}
-          {...(onGone === undefined ? {} : { onGone })}
-        />
-      )}
-    </Loaded>
-  );
-}
-
-const empty = {};
 
 function Now({ name }: { readonly name: string }) {
   const live = useQuery(liveQuery);

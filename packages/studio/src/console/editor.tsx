@@ -12,5 +12,5 @@ export interface EditorProps {
 
 export function SqlEditor({ schema, ...rest }: EditorProps) {
   const language = useMemo(() => sql({ schema, upperCaseKeywords: false }), [schema]);
-  return <CodeEditor {...rest} label="SQL" language={language} example="select …" />;
+  return <CodeEditor {...rest} label="SQL" first language={language} example="select …" />;
 }

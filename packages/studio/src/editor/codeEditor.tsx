@@ -23,6 +23,8 @@ export interface CodeEditorProps {
   /** Shown while it is empty. */
   readonly example?: string;
   readonly readOnly?: boolean;
+  /** Has the focus when its page appears. */
+  readonly first?: boolean;
   /** Lines that are wrong, and why. */
   readonly marks?: readonly LineMark[];
 }
@@ -53,6 +55,7 @@ export function CodeEditor(props: CodeEditorProps) {
     const state = EditorState.create({ doc, extensions });
     const made = new EditorView({ parent: root, root, state });
     view.current = made;
+    if (now.current.first === true) made.focus();
     return () => made.destroy();
   }, []);
   useEffect(() => {

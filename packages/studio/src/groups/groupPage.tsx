@@ -1,7 +1,7 @@
 /** One group: its members' health, its queue, and its configuration. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useCallback, useState } from "react";
+import { useCallback } from "react";
 import { step } from "../api/client.ts";
 import { liveQuery } from "../api/live.ts";
 import { objectQuery, objectsQuery, schemasQuery } from "../api/queries.ts";
@@ -16,9 +16,9 @@ import { Empty, Loaded } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { DeleteButton } from "../write/deleteButton.tsx";
 import { EnabledSwitch } from "../write/enabledSwitch.tsx";
-import { NameField, newName } from "../write/nameField.tsx";
+import { membersOf } from "../write/members.ts";
+import { newName, useNaming, type Creation } from "../write/nameField.tsx";
 import { ObjectEditor } from "../write/objectEditor.tsx";
-import { membersOf } from "./members.ts";
 
 export function GroupPage() {
   const name = useParams({ strict: false, select: (params) => params.name ?? "" });
@@ -28,29 +28,24 @@ export function GroupPage() {
 function NewGroup() {
   const navigate = useNavigate();
   const groups = useQuery(objectsQuery("groups"));
-  const [name, setName] = useState<string>();
+  const taken = (groups.data ?? []).map((group) => group.name);
+  const { name, creation, field } = useNaming("group", taken);
   return (
     <>
       <PageHead title="New group" crumbs={<Link to="/groups">Groups</Link>} />
-      {name === undefined ? (
-        <NameField
-          what="group"
-          taken={(groups.data ?? []).map((group) => group.name)}
-          onName={setName}
-        />
-      ) : (
-        <Card title={name}>
-          <div className="stack">
-            <Editor
-              name={name}
-              object={null}
-              onSaved={() =>
-                void navigate({ to: "/groups/$name", params: { name }, ignoreBlocker: true })
-              }
-            />
-          </div>
-        </Card>
-      )}
+      <Card>
+        <div className="stack">
+          <div className="form">{field}</div>
+          <Editor
+            name={name}
+            object={null}
+            creation={creation}
+            onSaved={() =>
+              void navigate({ to: "/groups/$name", params: { name }, ignoreBlocker: true })
+            }
+          />
+        </div>
+      </Card>
     </>
   );
 }
@@ -99,10 +94,11 @@ function KnownGroup({ name }: { readonly name: string }) {
 function Editor(props: {
   readonly name: string;
   readonly object: ConfigObject | null;
+  readonly creation?: Creation;
   readonly onSaved?: () => void;
   readonly onGone?: () => void;
 }) {
-  const { name, object, onSaved, onGone } = props;
+  const { name, object, creation, onSaved, onGone } = props;
   const schemas = useQuery(schemasQuery);
   const clusters = useQuery(objectsQuery("clusters"));
   const suggest = useCallback(
@@ -120,6 +116,7 @@ function Editor(props: {
           schema={clusterGroup}
           prefix={`clusterGroups.${name}.`}
           suggest={suggest}
+          {...(creation === undefined ? {} : { creation })}
           {...(onSaved === undefined ? {} : { onSaved })}
           {...(onGone === undefined ? {} : { onGone })}
         />

@@ -12,8 +12,8 @@ import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Loaded } from "../ui/state.tsx";
 import { PagedTable } from "../ui/table.tsx";
 import { Ago } from "../ui/time.tsx";
+import { membersOf } from "../write/members.ts";
 import { newName } from "../write/nameField.tsx";
-import { membersOf } from "./members.ts";
 
 export function GroupsPage() {
   const groups = useQuery(objectsQuery("groups"));

@@ -13,6 +13,7 @@ import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Loaded } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { newName } from "../write/nameField.tsx";
+import { FirstSteps } from "./firstSteps.tsx";
 import { Series } from "./series.tsx";
 import { Tiles } from "./tiles.tsx";
 
@@ -24,6 +25,7 @@ export function OverviewPage() {
   return (
     <>
       <PageHead title="Overview" actions={<Range range={range} />} />
+      {live.data === undefined ? null : <FirstSteps live={live.data} />}
       <Loaded query={live}>{(data) => <Tiles live={data} overview={overview.data} />}</Loaded>
       <Loaded query={overview}>{(data) => <Series overview={data} />}</Loaded>
       <div className="columns">

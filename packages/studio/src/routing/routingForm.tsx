@@ -13,8 +13,10 @@ export function RoutingForm(props: {
   readonly edit: FormEdit;
   readonly schema: Schema;
   readonly suggest: FormContextValue["suggest"];
+  /** Begins with the last rule opened. */
+  readonly lastOpen: boolean;
 }) {
-  const { edit, schema, suggest } = props;
+  const { edit, schema, suggest, lastOpen } = props;
   const { value, onChange, readOnly, faults } = edit;
   const context = useMemo(
     () => ({
@@ -34,7 +36,13 @@ export function RoutingForm(props: {
     );
   return (
     <FormContext value={context}>
-      <Rules routers={routers} schema={ruleSchema(schema)} onChange={set} readOnly={readOnly} />
+      <Rules
+        routers={routers}
+        schema={ruleSchema(schema)}
+        onChange={set}
+        readOnly={readOnly}
+        lastOpen={lastOpen}
+      />
       <div className="form">
         <SchemaField
           name="routingFallback"
@@ -66,10 +74,11 @@ function Rules(props: {
   readonly routers: readonly Json[];
   readonly schema: Schema;
   readonly readOnly: boolean;
+  readonly lastOpen: boolean;
   readonly onChange: (routers: readonly Json[]) => void;
 }) {
-  const { routers, schema, readOnly, onChange } = props;
-  const [open, setOpen] = useState<number>();
+  const { routers, schema, readOnly, lastOpen, onChange } = props;
+  const [open, setOpen] = useState(lastOpen ? routers.length - 1 : undefined);
   const [dragged, setDragged] = useState<number>();
   const move = (from: number, to: number): void => {
     const moved = routers[from];

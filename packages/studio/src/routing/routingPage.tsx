@@ -1,13 +1,16 @@
 /** The routers in their order, and the group of what no router matched. */
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { objectQuery, objectsQuery, schemasQuery } from "../api/queries.ts";
 import { textAt, type Schema } from "../form/schema.ts";
 import { useMay } from "../shell/me.ts";
+import { textOf, type Search } from "../shell/search.ts";
 import { Card, PageHead } from "../ui/page.tsx";
 import { Loaded } from "../ui/state.tsx";
 import { DryRun } from "../write/dryRun.tsx";
 import { ObjectEditor } from "../write/objectEditor.tsx";
+import { withNewRule } from "./newRule.ts";
 import { RoutingForm } from "./routingForm.tsx";
 
 const path = "/routing";
@@ -18,6 +21,9 @@ export function RoutingPage() {
   const schemas = useQuery(schemasQuery);
   const groups = useQuery(objectsQuery("groups"));
   const operator = useMay("operator");
+  const search: Search = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const target = textOf(search, "group");
   const names = groups.data;
   const suggest = useCallback(
     (schema: Schema) => {
@@ -45,7 +51,22 @@ export function RoutingPage() {
                     empty={empty}
                     schema={schema}
                     prefix=""
-                    form={(edit) => <RoutingForm edit={edit} schema={schema} suggest={suggest} />}
+                    form={(edit) => (
+                      <RoutingForm
+                        edit={edit}
+                        schema={schema}
+                        suggest={suggest}
+                        lastOpen={target !== undefined}
+                      />
+                    )}
+                    {...(target === undefined
+                      ? {}
+                      : {
+                          begin: (body) => withNewRule(body, target),
+                          // Once: the address that is loaded again begins with what is saved.
+                          onSaved: () =>
+                            void navigate({ to: "/routing", replace: true, ignoreBlocker: true }),
+                        })}
                   />
                 </div>
               </Card>

@@ -1,14 +1,13 @@
 /** One script: its source, whether it compiles, what it answers to an example, and saving it. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import { step } from "../api/client.ts";
 import { objectQuery, objectsQuery } from "../api/queries.ts";
 import type { ConfigObject } from "../api/shapes.ts";
 import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Loaded } from "../ui/state.tsx";
 import { DeleteButton } from "../write/deleteButton.tsx";
-import { NameField, newName } from "../write/nameField.tsx";
+import { newName, useNaming, type Creation } from "../write/nameField.tsx";
 import { ObjectEditor } from "../write/objectEditor.tsx";
 import { uses } from "./examples.ts";
 import { ScriptForm } from "./scriptForm.tsx";
@@ -21,26 +20,24 @@ export function ScriptPage() {
 function NewScript() {
   const navigate = useNavigate();
   const scripts = useQuery(objectsQuery("scripts"));
-  const [name, setName] = useState<string>();
+  const taken = (scripts.data ?? []).map((script) => script.name);
+  const { name, creation, field } = useNaming("script", taken);
   return (
     <>
       <PageHead title="New script" crumbs={<Link to="/scripts">Scripts</Link>} />
-      {name === undefined ? (
-        <NameField
-          what="script"
-          taken={(scripts.data ?? []).map((script) => script.name)}
-          onName={setName}
-        />
-      ) : (
-        <Editor
-          title={name}
-          name={name}
-          object={null}
-          onSaved={() =>
-            void navigate({ to: "/scripts/$name", params: { name }, ignoreBlocker: true })
-          }
-        />
-      )}
+      <Card>
+        <div className="stack">
+          <div className="form">{field}</div>
+          <Editor
+            name={name}
+            object={null}
+            creation={creation}
+            onSaved={() =>
+              void navigate({ to: "/scripts/$name", params: { name }, ignoreBlocker: true })
+            }
+          />
+        </div>
+      </Card>
     </>
   );
 }
@@ -71,7 +68,11 @@ function KnownScript({ name }: { readonly name: string }) {
               />
             </Card>
           ) : (
-            <Editor title="Script" name={name} object={object} onGone={leave} />
+            <Card title="Script">
+              <div className="stack">
+                <Editor name={name} object={object} onGone={leave} />
+              </div>
+            </Card>
           )
         }
       </Loaded>
@@ -83,28 +84,25 @@ function KnownScript({ name }: { readonly name: string }) {
 const empty = { use: "route", source: uses.route.source };
 
 function Editor(props: {
-  readonly title: string;
   readonly name: string;
   readonly object: ConfigObject | null;
+  readonly creation?: Creation;
   readonly onSaved?: () => void;
   readonly onGone?: () => void;
 }) {
-  const { title, name, object, onSaved, onGone } = props;
+  const { name, object, creation, onSaved, onGone } = props;
   return (
-    <Card title={title}>
-      <div className="stack">
-        <ObjectEditor
-          path={`/scripts/${step(name)}`}
-          object={object}
-          empty={empty}
-          schema={scriptSchema}
-          prefix={`scripts.${name}.`}
-          form={(edit) => <ScriptForm edit={edit} />}
-          {...(onSaved === undefined ? {} : { onSaved })}
-          {...(onGone === undefined ? {} : { onGone })}
-        />
-      </div>
-    </Card>
+    <ObjectEditor
+      path={`/scripts/${step(name)}`}
+      object={object}
+      empty={empty}
+      schema={scriptSchema}
+      prefix={`scripts.${name}.`}
+      form={(edit) => <ScriptForm edit={edit} />}
+      {...(creation === undefined ? {} : { creation })}
+      {...(onSaved === undefined ? {} : { onSaved })}
+      {...(onGone === undefined ? {} : { onGone })}
+    />
   );
 }
 

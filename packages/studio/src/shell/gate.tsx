@@ -98,7 +98,14 @@ function LogIn({
           login.mutate();
         }}
       >
-        <TextInput label="User" value={name} onChange={setName} autoComplete="username" required />
+        <TextInput
+          label="User"
+          value={name}
+          onChange={setName}
+          autoComplete="username"
+          required
+          first
+        />
         <TextInput
           label="Password"
           type="password"
@@ -154,7 +161,7 @@ function SetUp({ onMade }: { readonly onMade: (name: string) => void }) {
           submit();
         }}
       >
-        <TextInput label="Set-up token" value={token} onChange={setToken} required />
+        <TextInput label="Set-up token" value={token} onChange={setToken} required first />
         <TextInput label="User" value={name} onChange={setName} autoComplete="username" required />
         <TextInput
           label="Password"

@@ -75,6 +75,8 @@ export function TextInput(props: {
   readonly placeholder?: string;
   readonly required?: boolean;
   readonly autoComplete?: string;
+  /** Has the focus when its page appears. */
+  readonly first?: boolean;
 }) {
   const { label, value, onChange, type = "text", hint, fault, placeholder, required } = props;
   return (
@@ -89,6 +91,8 @@ export function TextInput(props: {
           placeholder={placeholder}
           autoComplete={props.autoComplete ?? "off"}
           spellCheck={false}
+          // Only where a page begins with typing into it.
+          autoFocus={props.first === true}
           onChange={(event) => onChange(event.target.value)}
         />
       )}

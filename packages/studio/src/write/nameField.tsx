@@ -1,51 +1,47 @@
-/** A new object's name, chosen before its content: the address of the object is made of it. */
-import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { Button } from "../ui/button.tsx";
+/** A new object's name beside its content: the address of the object is made of it, so it can not change later. */
+import { useState, type ReactNode } from "react";
 import { TextInput } from "../ui/field.tsx";
 
 const pattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
-/** Name of the page that asks for a name; a name that no object can have. */
+/** Name of the page that makes one; a name that no object can have. */
 export const newName = "+new";
 
-export function NameField(props: {
-  readonly what: string;
-  readonly taken: readonly string[];
-  readonly onName: (name: string) => void;
-}) {
-  const { what, taken, onName } = props;
+/** What an editor of something new has to know. */
+export interface Creation {
+  /** Words of the button: `Create cluster`. */
+  readonly action: string;
+  /** Why it can not be made yet; undefined when it can. */
+  readonly missing: string | undefined;
+}
+
+export interface Naming {
+  readonly name: string;
+  readonly creation: Creation;
+  readonly field: ReactNode;
+}
+
+export function useNaming(what: string, taken: readonly string[]): Naming {
   const [name, setName] = useState("");
-  const navigate = useNavigate();
   const fault = faultOf(name, taken);
-  return (
-    <form
-      className="form card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (name !== "" && fault === undefined) onName(name);
-      }}
-    >
-      <div className="body stack">
-        <TextInput
-          label={`Name of the ${what}`}
-          value={name}
-          onChange={setName}
-          fault={fault}
-          hint="Letters, digits, dots, dashes and underscores. It can not be changed later."
-          required
-        />
-        <span className="row">
-          <Button submit kind="primary" disabled={name === "" || fault !== undefined}>
-            Go on
-          </Button>
-          <Button kind="quiet" onClick={() => void navigate({ to: ".." })}>
-            Leave
-          </Button>
-        </span>
-      </div>
-    </form>
-  );
+  return {
+    name,
+    creation: {
+      action: `Create ${what}`,
+      missing: name === "" ? "It has no name yet." : fault,
+    },
+    field: (
+      <TextInput
+        label={`Name of the ${what}`}
+        value={name}
+        onChange={setName}
+        fault={fault}
+        hint="Letters, digits, dots, dashes and underscores. It can not be changed later."
+        required
+        first
+      />
+    ),
+  };
 }
 
 function faultOf(name: string, taken: readonly string[]): string | undefined {

@@ -16,6 +16,7 @@ import { toast } from "../ui/toast.tsx";
 import { ChangeList } from "./changes.tsx";
 import { Conflict } from "./conflict.tsx";
 import { JsonEditor } from "./jsonEditor.tsx";
+import type { Creation } from "./nameField.tsx";
 import { putObject, type WriteResult } from "./write.ts";
 
 export interface ObjectEditorProps {
@@ -29,6 +30,10 @@ export interface ObjectEditorProps {
   /** How the API begins its paths: `clusters.main.` */
   readonly prefix: string;
   readonly suggest?: FormContextValue["suggest"];
+  /** It is made under a name that is typed beside it: saved at once, because there is nothing to compare it with. */
+  readonly creation?: Creation;
+  /** What the editing begins with, made of what is there. */
+  readonly begin?: (body: JsonObject) => JsonObject;
   /** Replaces the form, with the same state. */
   readonly form?: (edit: FormEdit) => ReactNode;
   readonly onSaved?: () => void;
@@ -59,14 +64,17 @@ export function ObjectEditor(props: ObjectEditorProps) {
       <LeaveQuestion edited={!sameJson(draft.base, draft.value)} />
       {save.error === null ? null : <Failure error={save.error} />}
       <Body {...props} edit={{ value: draft.value, readOnly, faults, onChange: change }} />
-      {readOnly ? null : <Saving edit={edit} empty={props.empty} onGone={props.onGone} />}
+      {readOnly ? null : <Saving {...props} edit={edit} />}
     </>
   );
 }
 
 /** The draft, and saving it. */
-function useEdit({ path, object, empty, onSaved }: ObjectEditorProps) {
-  const [draft, setDraft] = useState<Draft>(() => draftOf(object, empty));
+function useEdit({ path, object, empty, begin, onSaved }: ObjectEditorProps) {
+  const [draft, setDraft] = useState<Draft>(() => {
+    const first = draftOf(object, empty);
+    return begin === undefined ? first : { ...first, value: begin(first.value) };
+  });
   // Somebody else's save is taken over as long as nothing was edited here.
   if (
     object !== null &&
@@ -98,12 +106,10 @@ function useEdit({ path, object, empty, onSaved }: ObjectEditorProps) {
 }
 
 /** The bar below, the question before a save, and the conflict after one. */
-function Saving(props: {
-  readonly edit: ReturnType<typeof useEdit>;
-  readonly empty: JsonObject;
-  readonly onGone: (() => void) | undefined;
-}) {
+function Saving(props: ObjectEditorProps & { readonly edit: ReturnType<typeof useEdit> }) {
   const { draft, setDraft, review, setReview, theirs, setTheirs, save } = props.edit;
+  const { creation } = props;
+  const write = (): void => save.mutate({ body: draft.value, version: draft.version });
   const changes = changesOf(draft.base, draft.value).length;
   const isNew = draft.version === "absent";
   return (
@@ -113,18 +119,19 @@ function Saving(props: {
         isNew={isNew}
         changed={isNew || changes > 0}
         busy={save.isPending}
+        creation={creation}
         onDrop={() => {
           save.reset();
           setDraft({ ...draft, value: draft.base });
         }}
-        onSave={() => setReview(true)}
+        onSave={() => (creation === undefined ? setReview(true) : write())}
       />
       {review ? (
         <Review
           draft={draft}
           busy={save.isPending}
           onClose={() => setReview(false)}
-          onSave={() => save.mutate({ body: draft.value, version: draft.version })}
+          onSave={write}
         />
       ) : null}
       {theirs === undefined ? null : (
@@ -221,15 +228,17 @@ function SaveBar(props: {
   readonly isNew: boolean;
   readonly changed: boolean;
   readonly busy: boolean;
+  readonly creation: Creation | undefined;
   readonly onDrop: () => void;
   readonly onSave: () => void;
 }) {
-  const { changes, isNew, changed, busy, onDrop, onSave } = props;
+  const { changes, isNew, changed, busy, creation, onDrop, onSave } = props;
+  const missing = creation?.missing;
   return (
     <div className="save-bar">
       <span role="status">
         {isNew
-          ? "New, not saved yet"
+          ? (missing ?? "New, not saved yet")
           : changes === 0
             ? "No changes"
             : `${changes} ${changes === 1 ? "change" : "changes"}`}
@@ -238,8 +247,14 @@ function SaveBar(props: {
         <Button disabled={changes === 0} onClick={onDrop}>
           Undo
         </Button>
-        <Button kind="primary" disabled={!changed} busy={busy} onClick={onSave}>
-          Review and save
+        <Button
+          kind="primary"
+          disabled={!changed || missing !== undefined}
+          hint={missing}
+          busy={busy}
+          onClick={onSave}
+        >
+          {creation?.action ?? "Review and save"}
         </Button>
       </span>
     </div>
