@@ -45,7 +45,7 @@ export async function startBrowser(fleet) {
           problems.push(text);
       });
       await before?.(page);
-      await page.goto(/^http/.test(path) ? path : `${fleet.url}/studio${path}`);
+      await page.goto(path.startsWith("http") ? path : `${fleet.url}/studio${path}`);
       if (user !== null) await logIn(page, user);
       return { page, context, problems, close: () => context.close() };
     },

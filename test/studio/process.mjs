@@ -61,7 +61,7 @@ function listening({ child, args, ended, printed }) {
       }
       look();
     });
-    void ended.then(() => {
+    void ended.finally(() => {
       clearTimeout(timer);
       reject(new Error(`it did not start:\n${said}${out}`));
     });

@@ -48,7 +48,7 @@ export function ListField(props: ControlOf & { readonly items: Schema }) {
   return (
     <Frame
       control={props}
-      addText={`Add ${itemTitle.toLowerCase()}`}
+      addText={`Add ${insideSentence(itemTitle)}`}
       onAdd={() => onChange([...list, emptyOf(items, root)])}
     >
       {list.map((item, at) => (
@@ -166,4 +166,9 @@ function KeyInput(props: {
       />
     </div>
   );
+}
+
+/** `Entry` becomes `entry`, `SQL rule` stays. */
+function insideSentence(title: string): string {
+  return /^[A-Z][a-z]/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;
 }

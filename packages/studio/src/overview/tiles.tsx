@@ -50,7 +50,9 @@ export function Tiles(props: { readonly live: Live; readonly overview: Overview 
       <Tile
         name="Workers"
         value={shortCount(counters.workersOnline)}
-        more={bad === 0 ? "all up to date" : troubles(counters)}
+        more={
+          bad > 0 ? troubles(counters) : counters.workersOnline === 0 ? "none" : "all up to date"
+        }
         bad={counters.workersOffline > 0}
       />
     </div>
