@@ -5,6 +5,8 @@ import { parseConfig } from "@gateway/gateway/config/load.ts";
 import { controlOf } from "@gateway/sql/rig/control.ts";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { guidedConfig, policyClient } from "../fake/policyClient.ts";
+import { FakePolicyServer } from "../fake/policyServer.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
 const host = "127.0.0.1";
@@ -89,6 +91,48 @@ async function connected(user: string): Promise<pg.Client & AsyncDisposable> {
   await client.connect();
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
+
+describe("a policy server", () => {
+  it("decides what stands in a statement, and for no longer than its decision holds", async () => {
+    await using fake = await FakePolicyServer.start();
+    await using client = policyClient("data", fake.url);
+    const { policy, host: clocked } = client;
+    const nowMs = () => clocked.clock.nowMs();
+    const judge = controlOf(guidedConfig("data"), { policy, nowMs });
+    const caller = { groups: ["EU"] };
+    const sql = "SELECT id FROM orders o";
+    fake.says = { result: { allow: true, rowFilter: "region IN ${groups}", columns: ["id"] } };
+    const narrowed =
+      "SELECT id FROM (SELECT id FROM (SELECT * FROM sales.orders WHERE (region IN ('EU'))) AS gateway_rows) o";
+    expect(await judge(sql, caller)).toBe(narrowed);
+    fake.mood = "failing";
+    expect(await judge(sql, caller)).toBe(narrowed);
+    await clocked.advance(5_000);
+    const undecided = "denied: The policy server did not say in time what this query may see.";
+    expect(await judge(sql, caller)).toBe(undecided);
+    fake.mood = "well";
+    await clocked.advance(1_000);
+    expect(await judge(sql, caller)).toBe(narrowed);
+    // What may be seen in part can not be written, and what may not be seen gives no hint.
+    expect(await judge("DELETE FROM orders", caller)).toContain("not all of it may be seen");
+    fake.says = { result: { allow: false } };
+    expect(await judge("SELECT * FROM hr.salaries", caller)).toContain("or does not exist");
+  });
+});
+
+describe("attributes", () => {
+  it("stand in a rule as the caller has them, and deny whoever has none", async () => {
+    const judge = controlOf({
+      rules: [{ name: "a", tables: ["main.t"], rowFilter: "r IN ${attributes.regions}" }],
+    });
+    const seen = "SELECT 1 FROM (SELECT * FROM main.t WHERE (r IN ('EU', 'US'))) AS t";
+    const caller = { attributes: { regions: ["EU", "US"] } };
+    expect(await judge("SELECT 1 FROM t", caller)).toBe(seen);
+    expect(await judge("SELECT 1 FROM t", { attributes: { regions: "EU" } })).toContain("('EU')");
+    expect(await judge("SELECT 1 FROM t")).toContain("is not allowed");
+    expect(await judge("SELECT 1 FROM t", { attributes: { regions: "\\" } })).toContain("denied");
+  });
+});
 
 describe("docs/access-control.md", () => {
   const text = readFileSync(new URL("../../docs/access-control.md", import.meta.url), "utf8");

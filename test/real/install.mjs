@@ -13,6 +13,7 @@ import { installMariadbConnectorJ } from "./cases/mariadbConnectorJ.mjs";
 import { findMysqlCli } from "./cases/mysqlCli.mjs";
 import { installSchemathesis } from "./cases/openapiTool.mjs";
 import { keycloakTool } from "./cases/keycloak.mjs";
+import { policyServersTool } from "./cases/policyServers.mjs";
 import { openFgaTool } from "./cases/openfga.mjs";
 import { installGrafanaPostgres } from "./cases/grafanaPostgres.mjs";
 import { installMysqlTools } from "./cases/mysqlTools.mjs";
@@ -83,6 +84,7 @@ export async function installTools() {
   tools.starRocksLdap = await starRocksLdapTool();
   tools.slapd = await slapdTool();
   tools.openFga = await openFgaTool();
+  tools.policyServers = await policyServersTool();
   tools.schemathesis = await installSchemathesis();
   tools.pythonPostgres = await installPythonPostgres();
   tools.tpc = tools.pythonPostgres;

@@ -28,6 +28,7 @@ import { openFgaCases } from "./cases/openfga.mjs";
 import { ordinaryCases } from "./cases/ordinary.mjs";
 import { pgbenchCases } from "./cases/pgbench.mjs";
 import { pgcliCases } from "./cases/pgcli.mjs";
+import { policyServersCases } from "./cases/policyServers.mjs";
 import { postgresqlCases } from "./cases/postgresql.mjs";
 import { pgjdbcCases } from "./cases/pgjdbc.mjs";
 import { debianPostgresCases, embeddedPostgresCases } from "./cases/postgresStore.mjs";
@@ -95,6 +96,7 @@ const suites = [
   grafanaPostgresCases,
   slapdCases,
   openFgaCases,
+  policyServersCases,
   npmPackageCases,
   imageCases,
   chartCases,
@@ -113,7 +115,9 @@ const suites = [
 // waiting. The longest come first.
 const apart =
   `debianPostgres keycloak studio starRocksMysql adbcPostgres postgresql starRocks embeddedPostgres
-  npmPackage image adbcRecording adbcSnowflake tpc starRocksLdap slapd openFga`.split(/\s+/);
+  npmPackage image adbcRecording adbcSnowflake tpc starRocksLdap slapd openFga policyServers`.split(
+    /\s+/,
+  );
 try {
   const beside = apart.map((tool) => suites.filter((suite) => suite.tool === tool));
   const others = suites.filter(({ tool }) => !apart.includes(tool) && tool !== "ordinary");

@@ -331,6 +331,7 @@ export const rooms = {
     connect: [],
     exchange: ["connect"],
     group: ["connect"],
+    policy: ["connect"],
     client: ["connect"],
     signOn: ["connect", "client"],
   },

@@ -61,6 +61,11 @@ export const errorCatalogue = {
     text: "No identity for the engine could be made for this user.",
   },
   "policy.denied": { class: "identity", retry: "never", text: "A policy denies this query." },
+  "policy.unavailable": {
+    class: "identity",
+    retry: "later",
+    text: "The policy server did not say in time what this query may see.",
+  },
   "script.failed": {
     class: "gateway",
     retry: "never",

@@ -1,4 +1,5 @@
 /** The `auth` section: who the client is. */
+import { attributeName } from "@gateway/contract/config/attribute.ts";
 import { secretReferenceSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
 import { ldapSchema } from "./ldap/config.ts";
@@ -40,6 +41,8 @@ const keyText = z
     "must be an RSA public key of 2048 to 8192 bits, as PEM or its base64 alone",
   );
 
+const attributeValue = z.string().min(1).max(256);
+
 const staticUser = z.strictObject({
   passwordHash: passwordHash.optional(),
   scramVerifier: scramVerifier.optional(),
@@ -60,6 +63,15 @@ const staticUser = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .meta({ title: "Roles", description: "Roles of the user." }),
+  attributes: z
+    .record(attributeName, z.union([attributeValue, z.array(attributeValue).max(1_000)]))
+    .optional()
+    .meta({
+      title: "Attributes",
+      description:
+        "What access control may know of the user beside them: texts, or lists of texts.",
+      examples: [{ region: "EU" }],
+    }),
 });
 
 const operators = {

@@ -119,3 +119,20 @@ function isLabel(text: string): boolean {
   if (text.length === 0 || text.length > nameLengthMax) return false;
   return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
 }
+
+/**
+ * A value that a provider says as an attribute: a text, or a list of texts. Undefined for one that can be none, with
+ * the limits of names: half a value would be another value.
+ */
+export function attributeOf(value: unknown): string | readonly string[] | undefined {
+  if (!Array.isArray(value)) return attributeText(value);
+  if (value.length > groupsMax) return undefined;
+  const texts = value.map(attributeText);
+  const known = texts.filter((text) => text !== undefined);
+  return known.length === texts.length ? Object.freeze(known) : undefined;
+}
+
+function attributeText(value: unknown): string | undefined {
+  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  return typeof text === "string" && isLabel(text) ? text : undefined;
+}

@@ -25,6 +25,8 @@ export interface HttpRequest {
   readonly token?: string;
   readonly basic?: string;
   readonly body?: object;
+  /** The form that is asked for; absent: JSON. */
+  readonly accept?: string;
   readonly form?: URLSearchParams;
 }
 
@@ -84,7 +86,7 @@ export class HttpClient implements AsyncDisposable {
         path: pathname + search,
         method: sent === undefined ? "GET" : "POST",
         headers: {
-          accept: "application/json",
+          accept: request.accept ?? "application/json",
           ...(sent !== undefined && { "content-type": sent.type }),
           ...authorizationOf(request),
         },

@@ -6,7 +6,7 @@
  * rewritten is in core/police.
  */
 import { z } from "zod";
-import { notBuiltVariant } from "./notBuilt.ts";
+import { policyServers } from "./policyServer.ts";
 
 /** What a statement does with a table. A MERGE and whatever else is not named here is refused. */
 export const accessActions = ["select", "insert", "update", "delete", "ddl"] as const;
@@ -17,7 +17,7 @@ const names = z.array(text.max(500)).min(1).max(1_000);
 const expression = text.max(10_000);
 
 const values =
-  "${user} stands for the caller's name, ${groups} and ${roles} for lists in brackets, each as strings.";
+  "${user} stands for the caller's name, ${groups} and ${roles} for lists in brackets, each as strings; ${attributes.NAME} for the caller's attribute, as a list behind IN. A rule that asks for one that the caller does not have denies.";
 
 const rule = z
   .strictObject({
@@ -105,37 +105,42 @@ const rule = z
 
 export type AccessRule = z.output<typeof rule>;
 
+/** What every source of decisions shares. */
+const common = {
+  clusterGroups: names.optional().meta({
+    title: "Cluster groups",
+    description: "Groups whose statements are controlled. Absent means all.",
+  }),
+  defaultCatalog: text.max(200).optional().meta({
+    title: "Default catalog",
+    description: "Completes the names of tables where the session has no catalog.",
+  }),
+  defaultSchema: text
+    .max(200)
+    .optional()
+    .meta({
+      title: "Default schema",
+      description: "Completes the names of tables where the session has no schema.",
+      examples: ["main"],
+    }),
+  functions: z
+    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/))
+    .max(1_000)
+    .default([])
+    .meta({
+      title: "Functions",
+      description:
+        "Functions that statements may call beside those that are known to touch their arguments alone. One that reads tables or files by name, or runs SQL, is a way around every rule.",
+    }),
+} as const;
+
 const rules = z
   .strictObject({
     provider: z.literal("rules").meta({
       title: "Provider",
       description: "The rules of this configuration decide.",
     }),
-    clusterGroups: names.optional().meta({
-      title: "Cluster groups",
-      description: "Groups whose statements are controlled. Absent means all.",
-    }),
-    defaultCatalog: text.max(200).optional().meta({
-      title: "Default catalog",
-      description: "Completes the names of tables where the session has no catalog.",
-    }),
-    defaultSchema: text
-      .max(200)
-      .optional()
-      .meta({
-        title: "Default schema",
-        description: "Completes the names of tables where the session has no schema.",
-        examples: ["main"],
-      }),
-    functions: z
-      .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/))
-      .max(1_000)
-      .default([])
-      .meta({
-        title: "Functions",
-        description:
-          "Functions that statements may call beside those that are known to touch their arguments alone. One that reads tables or files by name, or runs SQL, is a way around every rule.",
-      }),
+    ...common,
     rules: z.array(rule).min(1).max(10_000).meta({
       title: "Rules",
       description: "Asked in order. A table that no rule allows is denied.",
@@ -143,12 +148,50 @@ const rules = z
   })
   .meta({ title: "Rules", description: "Access control by rules of this configuration." });
 
+/** What every policy server is asked with. */
+const asked = {
+  ...common,
+  nameParts: z.int().min(1).max(3).default(2).meta({
+    title: "Parts of names",
+    description:
+      "Names of tables are completed to this many parts before the server is asked: 2 adds the schema, 3 the catalog as well.",
+  }),
+  settings: z
+    .array(z.string().regex(/^[a-z][a-z0-9_.]{0,99}$/, "must be a setting's name in lower case"))
+    .max(50)
+    .default([])
+    .meta({
+      title: "Settings",
+      description:
+        "Parameters of the session that the server is told, where the client set them. They are the client's own words: a policy may narrow by them, never grant.",
+      examples: [["application_name"]],
+    }),
+} as const;
+
+const opaProvider = z
+  .strictObject({
+    provider: z.literal("opa").meta({
+      title: "Provider",
+      description: "An Open Policy Agent decides.",
+    }),
+    ...asked,
+    opa: policyServers.opa,
+  })
+  .meta({ title: "Open Policy Agent", description: "Access control by an Open Policy Agent." });
+
+const cerbosProvider = z
+  .strictObject({
+    provider: z.literal("cerbos").meta({
+      title: "Provider",
+      description: "Cerbos decides: its plan for the table is the row filter. It masks no columns.",
+    }),
+    ...asked,
+    cerbos: policyServers.cerbos,
+  })
+  .meta({ title: "Cerbos", description: "Access control by Cerbos." });
+
 export const accessControlSchema = z
-  .discriminatedUnion("provider", [
-    rules,
-    notBuiltVariant("provider", "opa", "decisions of an Open Policy Agent"),
-    notBuiltVariant("provider", "cerbos", "decisions of Cerbos"),
-  ])
+  .discriminatedUnion("provider", [rules, opaProvider, cerbosProvider])
   .meta({
     title: "Access control",
     description: "Which tables, rows and columns a caller may see and change.",

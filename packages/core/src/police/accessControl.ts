@@ -9,8 +9,14 @@ import type { AccessControlConfig } from "@gateway/contract/config/accessControl
 import { abortError, gatewayError, type GatewayError } from "../error.ts";
 import type { PolicyLog } from "../guard/guards.ts";
 import { isOfSession } from "../guard/kinds.ts";
+import type { Clock } from "../port/clock.ts";
 import type { Policy, TableDecision } from "../port/sql/policy.ts";
-import type { SqlReading, TableReference, UnderstoodSql } from "../port/sql/sqlReading.ts";
+import type {
+  SqlAction,
+  SqlReading,
+  TableReference,
+  UnderstoodSql,
+} from "../port/sql/sqlReading.ts";
 import type { SqlWork } from "../port/sql/sqlWork.ts";
 import type { Routed } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -31,6 +37,12 @@ export interface AccessControl {
     log: PolicyLog,
     signal: AbortSignal,
   ): Promise<Result<string, GatewayError>>;
+  /** The same, asked anew, with what was decided of each table; nothing of it is remembered. */
+  explain(
+    query: Routed,
+    dialects: readonly Dialect[],
+    signal: AbortSignal,
+  ): Promise<Pick<Judged, "outcome" | "tables">>;
   /** Whether a listing shows the caller a table at all, and which of its columns. */
   visible(query: Routed, table: readonly string[], signal: AbortSignal): Promise<TableDecision>;
   audience(query: Routed): string;
@@ -40,16 +52,38 @@ export interface AccessParts {
   readonly policy: Policy;
   /** Absent on a host without threads, where every statement is denied. */
   readonly sql: SqlWork | undefined;
+  /** Where it is absent, no text is remembered whose decisions end. */
+  readonly clock?: Pick<Clock, "nowMs"> | undefined;
 }
 
 type Settings = Pick<AccessControlConfig, "defaultCatalog" | "defaultSchema" | "functions"> & {
-  readonly rules: readonly { readonly tables: readonly string[] }[];
+  /** Where they decide; they say how long names are. */
+  readonly rules?: readonly { readonly tables: readonly string[] }[];
+  /** Where somebody else decides: parts that a name has at least. */
+  readonly nameParts?: number;
 };
+
+/** What was decided of one place where a table is named. */
+export interface TableJudgement {
+  readonly table: string;
+  readonly action: SqlAction;
+  readonly decision: TableDecision;
+}
 
 /** What was decided of a text, for all who are told the same. */
 interface Judged {
   readonly outcome: Result<string, GatewayError>;
   readonly acted: readonly string[];
+  readonly tables: readonly TableJudgement[];
+  /** When the first of its decisions ends. */
+  readonly untilMs: number;
+}
+
+/** Grows while a text is judged. */
+interface Judging {
+  readonly acted: string[];
+  readonly tables: TableJudgement[];
+  readonly signal: AbortSignal;
 }
 
 /** Texts whose decisions are remembered, and their longest. */
@@ -60,24 +94,29 @@ export function accessControl(settings: Settings, parts: AccessParts): AccessCon
   const { policy } = parts;
   const judged = new Recent<Judged>(judgedMax);
   const judge = new Judge(settings, parts);
+  const holds = ({ untilMs }: Judged): boolean =>
+    untilMs === Number.POSITIVE_INFINITY || (parts.clock?.nowMs() ?? untilMs) < untilMs;
   return {
     judge: async (query, dialects, log, signal) => {
       const { sql, statement, session } = query;
       if (isOfSession(statement) || passesUnread(statement)) return ok(sql);
-      const { identity, catalog, schema, dialect } = session;
-      const audience = policy.audience(identity);
+      const { catalog, schema, dialect } = session;
+      const audience = policy.audience(session);
       const key = JSON.stringify([audience, catalog, schema, dialect, dialects, sql]);
-      const known = judged.get(key);
+      const remembered = judged.get(key);
+      const known = remembered !== undefined && holds(remembered) ? remembered : undefined;
       const found = known ?? (await judge.judged(query, dialects, signal));
       // What a busy or broken parser says is true for a moment only.
       const stays = found.outcome.ok || found.outcome.error.retryAfterMs === undefined;
-      if (known === undefined && stays && sql.length <= rememberedLengthMax) judged.put(key, found);
+      const isShort = sql.length <= rememberedLengthMax;
+      if (known === undefined && stays && isShort && holds(found)) judged.put(key, found);
       for (const action of found.acted) log.acted(action);
       return found.outcome;
     },
-    visible: async ({ session: { identity } }, table, signal) =>
-      policy.decide({ identity, table: table.map(lower), action: "select" }, signal),
-    audience: ({ session: { identity } }) => policy.audience(identity),
+    explain: (query, dialects, signal) => judge.judged(query, dialects, signal),
+    visible: async ({ session }, table, signal) =>
+      policy.decide({ session, table: table.map(lower), action: "select" }, signal),
+    audience: ({ session }) => policy.audience(session),
   };
 }
 
@@ -94,33 +133,39 @@ class Judge {
     this.#settings = settings;
     this.#parts = parts;
     this.#functions = settings.functions.map((name) => name.toLowerCase());
-    const patterns = settings.rules.flatMap(({ tables }) => tables.map((each) => each.split(".")));
-    this.#nameParts = Math.max(...patterns.map(({ length }) => length));
+    const { rules = [], nameParts = 1 } = settings;
+    const patterns = rules.flatMap(({ tables }) => tables.map((each) => each.split(".")));
+    this.#nameParts = Math.max(nameParts, ...patterns.map(({ length }) => length));
     this.#ruled = new Set(patterns.map((pattern) => lower(pattern[pattern.length - 1] ?? "")));
   }
 
   async judged(query: Routed, dialects: readonly Dialect[], signal: AbortSignal): Promise<Judged> {
-    const acted: string[] = [];
-    const outcome = await this.#written(query, dialects, { acted, signal });
+    const judging: Judging = { acted: [], tables: [], signal };
+    const outcome = await this.#written(query, dialects, judging);
+    const { acted, tables } = judging;
     if (!outcome.ok) acted.push(`access: denied: ${outcome.error.message}`);
-    return { outcome, acted };
+    const ends = tables.map(({ decision }) =>
+      decision.kind === "unavailable" ? 0 : (decision.untilMs ?? Number.POSITIVE_INFINITY),
+    );
+    return { outcome, acted, tables, untilMs: Math.min(Number.POSITIVE_INFINITY, ...ends) };
   }
 
   async #written(
     query: Routed,
     dialects: readonly Dialect[],
-    { acted, signal }: { readonly acted: string[]; readonly signal: AbortSignal },
+    judging: Judging,
   ): Promise<Result<string, GatewayError>> {
     const { sql, statement, session } = query;
     const { dialect } = session;
     if (statement.doubt !== undefined) return err(notUnderstood("engines may read it in two ways"));
+    const { acted, signal } = judging;
     const read = await this.#read(sql, dialect, query, signal);
     if (!read.ok) return read;
     const clash = read.value.parts.find((part) => this.#ruled.has(part));
     if (clash !== undefined) return err(notUnderstood("a part of WITH has the name of a table"));
     const placed: Placed[] = [];
     for (const reference of read.value.tables) {
-      const decided = await this.#decided(reference, read.value, query, signal);
+      const decided = await this.#decided(reference, read.value, query, judging);
       if (!decided.ok) return decided;
       placed.push(decided.value.placed);
       acted.push(decided.value.said);
@@ -134,9 +179,9 @@ class Judge {
     reference: TableReference,
     { action, looksAtTarget }: UnderstoodSql,
     { session }: Routed,
-    signal: AbortSignal,
+    { tables, signal }: Judging,
   ): Promise<Result<{ placed: Placed; said: string }, GatewayError>> {
-    const { identity, catalog, schema } = session;
+    const { catalog, schema } = session;
     const { defaultCatalog, defaultSchema } = this.#settings;
     const place = { catalog: catalog ?? defaultCatalog, schema: schema ?? defaultSchema };
     const own = namesOf(reference);
@@ -145,14 +190,19 @@ class Judge {
     const table = [...missing.map(lower), ...own];
     const name = table.join(".");
     const { policy } = this.#parts;
-    const decide = async (wanted: typeof action): Promise<TableDecision> =>
-      await policy.decide({ identity, table, action: wanted }, signal);
+    const decide = async (wanted: typeof action): Promise<TableDecision> => {
+      const decision = await policy.decide({ session, table, action: wanted }, signal);
+      tables.push({ table: name, action: wanted, decision });
+      return decision;
+    };
     const decision = await decide(reference.written ? action : "select");
+    const looked = reference.written && looksAtTarget ? await decide("select") : decision;
+    if (signal.aborted) return err(abortError(signal));
+    if (decision.kind === "unavailable" || looked.kind === "unavailable") return err(undecided);
     if (decision.kind === "deny") return err(denied(name));
-    const looked = reference.written && looksAtTarget ? await decide("select") : undefined;
     // What is written can be neither filtered nor masked, and a condition on a hidden column tells its values.
-    const narrows = looked?.kind === "deny" || looked?.view !== undefined;
-    if (narrows || (reference.written && decision.view !== undefined)) {
+    const narrows = looked.kind === "deny" || looked.view !== undefined;
+    if (reference.written && (narrows || decision.view !== undefined)) {
       return err(denied(name, "for writing: not all of it may be seen"));
     }
     const { view, rule } = decision;
@@ -256,6 +306,8 @@ function notUnderstood(what: string): GatewayError {
 const unproven = notUnderstood("the rewritten text does not read as it should");
 
 const retryMs = 1_000;
+
+const undecided = { ...gatewayError("policy.unavailable"), retryAfterMs: retryMs };
 
 const unread = {
   tooLong: notUnderstood("it is too long"),

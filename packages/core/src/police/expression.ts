@@ -8,7 +8,9 @@ import { placeholder } from "./values.ts";
 export function expressionProblem(text: string): string | undefined {
   if (text.includes("\\")) return "must not hold a backslash, which engines read differently";
   const plain = text.replaceAll(placeholder, "('x')");
-  if (plain.includes("${")) return "knows the values ${user}, ${groups} and ${roles} only";
+  if (plain.includes("${")) {
+    return "knows the values ${user}, ${groups}, ${roles} and ${attributes.NAME} only";
+  }
   for (const dialect of dialects) {
     const problem = problemIn(plain, dialect);
     if (problem !== undefined) return problem;

@@ -78,8 +78,12 @@ const reserved: ReadonlySet<string> = new Set(
 
 /** As the configuration has it, so that the engine folds its case; in quotes where it would not be a name. */
 function columnName(name: string, dialect: Dialect): string {
-  const isPlain = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !reserved.has(name.toLowerCase());
-  return isPlain ? name : quoted(name, dialect);
+  return isPlainName(name) ? name : quoted(name, dialect);
+}
+
+/** A name that needs no quotes anywhere. */
+export function isPlainName(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !reserved.has(name.toLowerCase());
 }
 
 function quoted(name: string, dialect: Dialect): string {

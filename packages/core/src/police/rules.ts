@@ -20,13 +20,15 @@ interface CompiledRule {
 export function rulesPolicy(rules: readonly AccessRule[]): Policy {
   const compiled = rules.map((config) => ({ config, tables: config.tables.map(tablePattern) }));
   return {
-    audience: ({ user, groups, roles }) => JSON.stringify([user, groups, roles]),
+    audience: ({ identity: { user, groups, roles, attributes } }) =>
+      JSON.stringify([user, groups, roles, attributes]),
     decide: (question) => decided(compiled, question),
   };
 }
 
 function decided(rules: readonly CompiledRule[], question: PolicyQuestion): TableDecision {
-  const { identity, table, action } = question;
+  const { table, action } = question;
+  const { identity } = question.session;
   const rule = rules.find(
     ({ config, tables }) =>
       config.actions.includes(action) &&

@@ -3,11 +3,16 @@ import type { QueryAuthMode } from "@gateway/contract/config/queryAuth.ts";
 import { gatewayError, type GatewayError } from "../error.ts";
 import type { Secret } from "../secret.ts";
 
+/** A text, or a list of texts. Names match `[A-Za-z][A-Za-z0-9_]*`. */
+export type UserAttributes = Readonly<Record<string, string | readonly string[]>>;
+
 /** The verified identity every later stage sees. Immutable; holds no credential. */
 export interface AuthContext {
   readonly user: string;
   readonly groups: readonly string[];
   readonly roles: readonly string[];
+  /** What the provider says of the user beside them, for policies: by the names of the configuration. Absent where it says nothing. */
+  readonly attributes?: UserAttributes | undefined;
   /** `admin`: a user of the admin API, who signed in there and asks by its console. */
   readonly method: "none" | "anonymous" | "static" | "oidc" | "ldap" | "engine" | "admin";
   /**

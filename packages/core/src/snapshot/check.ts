@@ -134,7 +134,7 @@ function accessProblems(
     ...(access.clusterGroups ?? []).flatMap((group, place) =>
       unknownGroup(group, groups, [...at, "clusterGroups", place]),
     ),
-    ...access.rules.flatMap((rule, index) => {
+    ...(access.provider === "rules" ? access.rules : []).flatMap((rule, index) => {
       const path = [...at, "rules", index];
       const { name, rowFilter, masks = {} } = rule;
       const twice = names.has(name);

@@ -21,6 +21,7 @@ import type { AdmitRequest } from "../port/capacity.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
+import type { Policy } from "../port/sql/policy.ts";
 import { catalogsOf } from "../query/reached.ts";
 import type { ScriptConfig } from "@gateway/contract/config/script.ts";
 import type { Scripts } from "../script/scripts.ts";
@@ -69,6 +70,8 @@ export interface CompileParts {
   closeBackends(): Promise<void>;
   /** The scripts of the configuration, open; absent where it has none. */
   readonly scripts?: Scripts | undefined;
+  /** Of the policy server under `accessControl`; absent where it names none. */
+  readonly policy?: (Policy & Partial<AsyncDisposable>) | undefined;
   readonly authenticator: Authenticator & Partial<AsyncDisposable>;
   readonly authorizer: Authorizer & Partial<AsyncDisposable>;
   readonly revision: string;
@@ -105,7 +108,8 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const identities = compileIdentities(config.clusters, parts);
   const within = withinRealm(authorizer, config.clusterGroups, backends);
   const routes = compileRoutes(config, within, ask);
-  const policing = policingOf(config.accessControl, { host, ask, running }, (name) =>
+  const { policy } = parts;
+  const policing = policingOf(config.accessControl, { host, ask, running, policy }, (name) =>
     controlledGroup(found(groups, name), backends),
   );
   return {
@@ -211,6 +215,7 @@ function stopWatching(watches: ReadonlyMap<string, Watch>, groups: FirstUse<Comp
 async function closeParts(parts: CompileParts): Promise<void> {
   await parts.closeBackends();
   await parts.scripts?.[Symbol.asyncDispose]();
+  await parts.policy?.[Symbol.asyncDispose]?.();
   await parts.authenticator[Symbol.asyncDispose]?.();
   await parts.authorizer[Symbol.asyncDispose]?.();
 }

@@ -10,6 +10,7 @@ import { shownTables } from "../police/listing.ts";
 import { relayRefusal } from "../police/relay.ts";
 import { rulesPolicy } from "../police/rules.ts";
 import type { Host } from "../port/host.ts";
+import type { Policy } from "../port/sql/policy.ts";
 import type { Policed, Routed } from "../query/query.ts";
 import { policedAs } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -32,11 +33,16 @@ export interface Policing extends Pick<Generation, "police" | "shown"> {
 /** No promise, and nothing to look up, where no access control is configured. */
 export function policingOf(
   config: AccessControlConfig | undefined,
-  parts: Pick<PolicingParts, "ask" | "running"> & { readonly host: Pick<Host, "slices" | "sql"> },
+  parts: Pick<PolicingParts, "ask" | "running"> & {
+    readonly host: Pick<Host, "slices" | "sql" | "clock">;
+    /** Of a policy server; absent where rules of the configuration decide. */
+    readonly policy: Policy | undefined;
+  },
   groupOf: (name: string) => ControlledGroup,
 ): Policing {
+  const { sql, clock } = parts.host;
   const control =
-    config && accessControl(config, { policy: rulesPolicy(config.rules), sql: parts.host.sql });
+    config && accessControl(config, { policy: policyIn(config, parts.policy), sql, clock });
   const controls = (group: string): AccessControl | undefined =>
     (config?.clusterGroups?.includes(group) ?? true) ? control : undefined;
   return {
@@ -57,6 +63,12 @@ export function policingOf(
       return own === undefined ? engine : JSON.stringify([engine, own.audience(query)]);
     },
   };
+}
+
+function policyIn(config: AccessControlConfig, opened: Policy | undefined): Policy {
+  if (config.provider === "rules") return rulesPolicy(config.rules);
+  if (opened === undefined) throw new Error(`no policy was opened for ${config.provider}`);
+  return opened;
 }
 
 interface Controlling {

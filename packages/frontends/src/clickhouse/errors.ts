@@ -64,6 +64,7 @@ export const clickhouseErrors = {
   "auth.unavailable": "NETWORK_ERROR",
   "auth.noBackendIdentity": "ACCESS_DENIED",
   "policy.denied": "ACCESS_DENIED",
+  "policy.unavailable": "ALL_CONNECTION_TRIES_FAILED",
   "script.failed": "LOGICAL_ERROR",
   "script.busy": "TOO_MANY_SIMULTANEOUS_QUERIES",
   "route.denied": "QUERY_IS_PROHIBITED",

@@ -38,6 +38,7 @@ export const flightErrors = {
   "auth.unavailable": "unavailable",
   "auth.noBackendIdentity": "unauthenticated",
   "policy.denied": "permissionDenied",
+  "policy.unavailable": "unavailable",
   "script.failed": "internal",
   "script.busy": "resourceExhausted",
   "route.denied": "permissionDenied",

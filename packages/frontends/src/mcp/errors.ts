@@ -34,6 +34,7 @@ export const mcpErrors = {
   "auth.unavailable": { status: 503, rpc: busy },
   "auth.noBackendIdentity": { status: 200, rpc: refused },
   "policy.denied": { status: 200, rpc: refused },
+  "policy.unavailable": { status: 200, rpc: busy },
   "script.failed": { status: 200, rpc: internalError },
   "script.busy": { status: 200, rpc: busy },
   "route.denied": { status: 200, rpc: refused },

@@ -26,6 +26,7 @@ export const mysqlErrors = {
   "auth.unavailable": { errno: 1053, sqlState: "08S01" },
   "auth.noBackendIdentity": { errno: 1045, sqlState: "28000" },
   "policy.denied": { errno: 1227, sqlState: "42000" },
+  "policy.unavailable": { errno: 1429, sqlState: "HY000" },
   "script.failed": { errno: 1815, sqlState: "HY000" },
   "script.busy": { errno: 1041, sqlState: "HY000" },
   "route.denied": { errno: 1227, sqlState: "42000" },

@@ -26,6 +26,7 @@ export const pgErrors = {
   "auth.unavailable": { sqlState: "57P03", severity: "FATAL" },
   "auth.noBackendIdentity": { sqlState: "28000", severity: "ERROR" },
   "policy.denied": { sqlState: "42501", severity: "ERROR" },
+  "policy.unavailable": { sqlState: "57P03", severity: "ERROR" },
   "script.failed": { sqlState: "XX000", severity: "ERROR" },
   "script.busy": { sqlState: "53400", severity: "ERROR" },
   "route.denied": { sqlState: "42501", severity: "ERROR" },

@@ -41,6 +41,7 @@ export const snowflakeErrors = {
   "auth.unavailable": later,
   "auth.noBackendIdentity": answer("390100", "28000"),
   "policy.denied": answer("003001", "42501"),
+  "policy.unavailable": answer("000625", "57014"),
   "script.failed": answer("000603", "XX000"),
   "script.busy": answer("000625", "57014"),
   "route.denied": answer("003001", "42501"),

@@ -76,6 +76,7 @@ export const trinoErrors = {
   "auth.unavailable": { name: "GENERIC_INTERNAL_ERROR", status: 503 },
   "auth.noBackendIdentity": { name: "PERMISSION_DENIED", status: 200 },
   "policy.denied": { name: "PERMISSION_DENIED", status: 200 },
+  "policy.unavailable": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 200 },
   "script.failed": { name: "GENERIC_INTERNAL_ERROR", status: 200 },
   "script.busy": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 200 },
   "route.denied": { name: "QUERY_REJECTED", status: 200 },

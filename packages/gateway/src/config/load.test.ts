@@ -69,7 +69,6 @@ clusters:
 clusterGroups:
   g: { members: [a], maxRunningQueries: 1 }
 translation: { mode: strict, pythonScripts: true }
-accessControl: { provider: opa, opa: {} }
 guardrails:
   guards:
     - { name: a, type: maxScanBytes, bytes: 1 }
@@ -80,7 +79,6 @@ guardrails:
       "translation.pythonScripts: not built yet: scripts in Python; scripts in JavaScript stand at the key scripts",
       "guardrails.guards[0].type: not built yet: limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
       "guardrails.guards[1].type: not built yet: guards that ask a web service",
-      "accessControl.provider: not built yet: decisions of an Open Policy Agent",
     ]);
   });
 

@@ -56,6 +56,11 @@ export const advice = {
     operator:
       "`policyActions` of the query's record name the guard, or `agentWrites` of the group.",
   },
+  "policy.unavailable": {
+    user: "Try again shortly.",
+    operator:
+      "The server under `accessControl` was not reached, took longer than its `timeoutMs`, or gave an answer that can not be used; the log has `policy.unavailable` with the reason. Statements are refused as long as that lasts.",
+  },
   "script.failed": {
     user: "Ask the operators: the query met a script of the configuration that failed.",
     operator:

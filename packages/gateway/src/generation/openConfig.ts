@@ -16,7 +16,7 @@ import type { TokenExchange } from "@gateway/core/port/tokenExchange.ts";
 import type { Redaction } from "@gateway/core/record/redact.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
-import { compileSnapshot } from "@gateway/core/snapshot/compile.ts";
+import { compileSnapshot, type CompileParts } from "@gateway/core/snapshot/compile.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
 import { engines } from "@gateway/engines/catalog.ts";
 import type { Contents, EngineDescriptor } from "@gateway/engines/descriptor.ts";
@@ -74,6 +74,7 @@ export async function openConfig(
   };
   const lists = allowListAuthorizer(config.clusterGroups, operators);
   const authorizer = await authorizerOf(config.authorization, lists, host);
+  const policy = await policyServer(config.accessControl, host);
   await nextTurn();
   const authenticator = await authenticatorOf(config.auth, host);
   await nextTurn();
@@ -88,6 +89,7 @@ export async function openConfig(
       ),
       closeBackends,
       scripts: scripts.value,
+      policy,
       authenticator,
       authorizer,
       revision,
@@ -99,6 +101,7 @@ export async function openConfig(
     discard: async () => {
       await closeBackends();
       await scripts.value?.[Symbol.asyncDispose]();
+      await policy?.[Symbol.asyncDispose]?.();
       await authenticator[Symbol.asyncDispose]?.();
       await authorizer[Symbol.asyncDispose]?.();
     },
@@ -174,6 +177,16 @@ async function authorizerOf(
     default:
       return unreachable(authorization);
   }
+}
+
+/** Undefined where no server decides. */
+async function policyServer(
+  accessControl: SnapshotConfig["accessControl"],
+  host: Host,
+): Promise<CompileParts["policy"]> {
+  if (accessControl === undefined || accessControl.provider === "rules") return undefined;
+  const { policyOf } = await import("@gateway/access/policy/open.ts");
+  return policyOf(accessControl, host);
 }
 
 async function authenticatorOf(

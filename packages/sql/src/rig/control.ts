@@ -3,7 +3,9 @@ import { init } from "@polyglot-sql/sdk";
 import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
 import { accessControl } from "@gateway/core/police/accessControl.ts";
 import { rulesPolicy } from "@gateway/core/police/rules.ts";
+import type { Policy } from "@gateway/core/port/sql/policy.ts";
 import type { SqlWork } from "@gateway/core/port/sql/sqlWork.ts";
+import type { UserAttributes } from "@gateway/core/query/identity.ts";
 import type { Routed } from "@gateway/core/query/query.ts";
 import { ok } from "@gateway/core/result.ts";
 import { sessionOf } from "@gateway/core/rig/session.ts";
@@ -21,6 +23,7 @@ export const parserHere: SqlWork = {
 export interface Caller {
   readonly user?: string;
   readonly groups?: readonly string[];
+  readonly attributes?: UserAttributes;
   readonly dialect?: Dialect;
   readonly engine?: Dialect;
   readonly catalog?: string;
@@ -28,9 +31,16 @@ export interface Caller {
 }
 
 /** Answers the text that may run, or the words of the refusal behind `denied: `. */
-export function controlOf(config: object): (sql: string, caller?: Caller) => Promise<string> {
+export function controlOf(
+  config: object,
+  more: { readonly policy?: Policy; readonly nowMs?: () => number } = {},
+): (sql: string, caller?: Caller) => Promise<string> {
   const parsed = accessControlSchema.parse({ provider: "rules", defaultSchema: "main", ...config });
-  const control = accessControl(parsed, { policy: rulesPolicy(parsed.rules), sql: parserHere });
+  const own = parsed.provider === "rules" ? rulesPolicy(parsed.rules) : undefined;
+  const policy = more.policy ?? own;
+  if (policy === undefined) throw new Error("a policy server has to be given");
+  const clock = more.nowMs && { nowMs: more.nowMs };
+  const control = accessControl(parsed, { policy, sql: parserHere, clock });
   const { signal } = new AbortController();
   return async (sql, { engine, ...caller } = {}) => {
     const query = routedOf(sql, caller);
@@ -42,9 +52,9 @@ export function controlOf(config: object): (sql: string, caller?: Caller) => Pro
 }
 
 function routedOf(sql: string, caller: Caller): Routed {
-  const { user = "ann", groups = [], dialect = "duckdb", catalog, schema } = caller;
+  const { user = "ann", groups = [], attributes, dialect = "duckdb", catalog, schema } = caller;
   const session = sessionOf({
-    identity: { user, groups, roles: [], method: "static" },
+    identity: { user, groups, roles: [], attributes, method: "static" },
     dialect,
     catalog,
     schema,

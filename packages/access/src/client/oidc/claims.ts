@@ -2,8 +2,8 @@
  * Turns verified claims into an identity. One malformed claim refuses the whole token: half an identity would
  * be another identity.
  */
-import type { AuthContext } from "@gateway/core/query/identity.ts";
-import { isUserName, namesOf } from "../provider.ts";
+import type { AuthContext, UserAttributes } from "@gateway/core/query/identity.ts";
+import { attributeOf, isUserName, namesOf } from "../provider.ts";
 import type { OidcConfig } from "./config.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ const expiryMaxSecs = 8.64e12;
  */
 export function identityOf(
   claims: Claims,
-  { usernameClaim, groupsClaim, rolesClaim }: OidcConfig,
+  { usernameClaim, groupsClaim, rolesClaim, attributeClaims }: OidcConfig,
   { realm, unixMs }: { readonly realm: string; readonly unixMs: number },
 ): AuthContext | undefined {
   if (!isAccessToken(claims) || !isDated(claims, unixMs)) return undefined;
@@ -31,11 +31,13 @@ export function identityOf(
   if (usernameClaim === "email" && claims["email_verified"] === false) return undefined;
   const groups = listAt(claims, groupsClaim);
   const roles = listAt(claims, rolesClaim);
-  if (groups === undefined || roles === undefined) return undefined;
+  const attributes = attributesIn(claims, attributeClaims);
+  if (groups === undefined || roles === undefined || attributes === undefined) return undefined;
   return Object.freeze({
     user,
     groups: Object.freeze(groups),
     roles: Object.freeze(roles),
+    ...(attributeClaims !== undefined && { attributes: Object.freeze(attributes) }),
     method: "oidc",
     realm,
     expiresAtMs: (Number(claims["exp"]) + skewSecs) * 1_000,
@@ -77,4 +79,20 @@ export function listAt(claims: Claims, path: string | undefined): readonly strin
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const texts = list.filter((one) => typeof one === "string");
   return texts.length === list.length ? namesOf(texts) : undefined;
+}
+
+/** An absent claim is no attribute; undefined where one is neither text, number, truth value nor a list of such. */
+function attributesIn(
+  claims: Claims,
+  attributeClaims: OidcConfig["attributeClaims"],
+): UserAttributes | undefined {
+  const attributes: Record<string, string | readonly string[]> = {};
+  for (const [name, path] of Object.entries(attributeClaims ?? {})) {
+    const claim = claimAt(claims, path);
+    if (claim === undefined || claim === null) continue;
+    const attribute = attributeOf(claim);
+    if (attribute === undefined) return undefined;
+    attributes[name] = attribute;
+  }
+  return attributes;
 }

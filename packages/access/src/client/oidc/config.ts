@@ -1,5 +1,6 @@
 /** `auth.oidc`: whose tokens are believed, and which claims say who the user is. */
 import { z } from "zod";
+import { attributeName } from "@gateway/contract/config/attribute.ts";
 
 /** The name of a claim, or the way to it. */
 export const claimSchema = z
@@ -47,6 +48,16 @@ export const oidcSchema = z
         "Claim with the roles, as a list or one text. Dots lead into nested claims. Absent: no roles.",
       examples: ["realm_access.roles"],
     }),
+    attributeClaims: z
+      .record(attributeName, claimSchema)
+      .refine((claims) => Object.keys(claims).length <= 50, "must be 50 attributes at most")
+      .optional()
+      .meta({
+        title: "Attribute claims",
+        description:
+          "Attributes of the user for access control, each with the claim that holds it: a text, a number, a truth value, or a list of them. Dots lead into nested claims. Take claims that users can not change themselves.",
+        examples: [{ region: "address.region" }],
+      }),
     caFile: z.string().min(1).optional().meta({
       title: "CA file",
       description:

@@ -42,6 +42,27 @@ describe("oidcAuthenticator", () => {
     expect(JSON.stringify(login)).not.toContain(token);
   });
 
+  it("takes attributes from the claims that are named, and no token with one that can be none", async () => {
+    await using tested = testedOf({
+      attributeClaims: { region: "address.region", level: "level", teams: "teams", gone: "gone" },
+    });
+    const shown = async (claims: Readonly<Record<string, unknown>>) =>
+      await tested.show(await fake.token({ claims }));
+    expect(
+      await shown({ address: { region: "EU" }, level: 3, teams: ["a", true], extra: "x" }),
+    ).toMatchObject({
+      value: { identity: { attributes: { region: "EU", level: "3", teams: ["a", "true"] } } },
+    });
+    for (const claims of [
+      { level: {} },
+      { teams: [["a"]] },
+      { level: "a\u0000b" },
+      { level: "" },
+    ]) {
+      expect(codeOf(await shown(claims))).toBe("auth.refused");
+    }
+  });
+
   it("names the issuer, so that clients learn where to get a token", async () => {
     const oidc = oidcSchema.parse({ issuer: fake.issuer, audience: "gateway" });
     await using authenticator = oidcAuthenticator({ required: true, oidc }, virtualHost(1));

@@ -86,6 +86,8 @@ describe("staticAuthenticator", () => {
       ...identity,
       groups: ["writers"],
     });
+    const attributes = { region: "EU" };
+    expect(knows({ alice: { ...alice, attributes } })).toEqual({ ...identity, attributes });
     expect(knows({ bob: alice }, false)).toBeUndefined();
   });
 

@@ -212,7 +212,10 @@ function verifierOf(text: Verifier): ScramVerifier {
 function renewed(identity: AuthContext, users: Users): AuthContext | undefined {
   const entry = identity.method === "static" ? users.get(identity.user) : undefined;
   if (entry === undefined) return undefined;
-  const same = sameNames(identity.groups, entry.groups) && sameNames(identity.roles, entry.roles);
+  const same =
+    sameNames(identity.groups, entry.groups) &&
+    sameNames(identity.roles, entry.roles) &&
+    JSON.stringify(identity.attributes) === JSON.stringify(entry.attributes);
   return same ? identity : identityOf(identity.user, entry);
 }
 
@@ -247,6 +250,7 @@ function identityOf(user: string, entry: StaticUser): AuthContext {
     user,
     groups: Object.freeze([...entry.groups]),
     roles: Object.freeze([...entry.roles]),
+    ...(entry.attributes !== undefined && { attributes: Object.freeze({ ...entry.attributes }) }),
     method: "static",
   });
 }
