@@ -5,6 +5,7 @@ import { parseConfig } from "@gateway/gateway/config/load.ts";
 import { controlOf } from "@gateway/sql/rig/control.ts";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { adminOf, type Admin } from "./admin.ts";
 import { guidedConfig, policyClient } from "../fake/policyClient.ts";
 import { FakePolicyServer } from "../fake/policyServer.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
@@ -13,6 +14,7 @@ const host = "127.0.0.1";
 const password = "access-secret";
 
 let gateway: TestGateway;
+let admin: Admin;
 
 beforeAll(async () => {
   const user = { passwordHash: hashSync(password, 4) };
@@ -37,6 +39,7 @@ beforeAll(async () => {
       },
     }),
   );
+  admin = await adminOf(gateway);
   await using root = await connected("root");
   await root.query(
     "CREATE TABLE main.orders AS SELECT 1 AS id, 'EU' AS region, 'a@b.example' AS email, 9 AS margin UNION ALL SELECT 2, 'US', 'c@d.example', 8",
@@ -91,6 +94,85 @@ async function connected(user: string): Promise<pg.Client & AsyncDisposable> {
   await client.connect();
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
+
+describe("the dry run", () => {
+  const path = "/admin/access-explain";
+  const asked = { user: "EU", dialect: "postgres" };
+  const explained = async (more: object) => (await admin("POST", path, { ...asked, ...more })).body;
+
+  it("shows what would run, why, and of which engines it was proven", async () => {
+    const sql =
+      "SELECT id FROM (SELECT id, region, ('***') AS email FROM (SELECT * FROM main.orders WHERE (region = 'EU')) AS gateway_rows) AS orders";
+    expect(await explained({ sql: "SELECT id FROM orders" })).toEqual({
+      group: "default",
+      decision: "allowed",
+      sql,
+      tables: [
+        {
+          table: "main.orders",
+          action: "select",
+          decision: "allow",
+          rule: "own",
+          rowFilter: "region = 'EU'",
+          columns: [{ name: "id" }, { name: "region" }, { name: "email", mask: "'***'" }],
+        },
+      ],
+      engines: ["duckdb"],
+    });
+    expect(await explained({ sql: "SELECT 1 FROM margins", group: "default" })).toMatchObject({
+      decision: "denied",
+      refusal: { code: "policy.denied", message: expect.stringContaining("main.margins") },
+      tables: [{ table: "main.margins", action: "select", decision: "deny" }],
+    });
+    expect(await explained({ sql: "SELECT nobody_knows(1)" })).toMatchObject({
+      decision: "denied",
+      refusal: { message: expect.stringContaining("the function nobody_knows") },
+      tables: [],
+    });
+    expect((await admin("POST", path, { sql: "SELECT 1", group: "gone" })).status).toBe(404);
+  });
+
+  it("takes a policy that nobody has saved, as a write would take it", async () => {
+    const rules = [{ name: "new", tables: ["main.margins"], rowFilter: "id IN ${attributes.ids}" }];
+    const accessControl = { provider: "rules", defaultSchema: "main", rules };
+    const sql = "SELECT margin FROM margins m";
+    const attributes = { ids: ["1", "2"] };
+    expect(await explained({ sql, attributes, accessControl })).toMatchObject({
+      decision: "allowed",
+      sql: "SELECT margin FROM (SELECT * FROM main.margins WHERE (id IN ('1', '2'))) m",
+    });
+    const elsewhere = { ...accessControl, clusterGroups: ["default"], rules: [] };
+    expect(await admin("POST", path, { ...asked, sql, accessControl: elsewhere })).toMatchObject({
+      status: 422,
+      body: { faults: [{ path: "accessControl.rules" }] },
+    });
+    // Nothing was saved.
+    expect(await explained({ sql: "SELECT 1 FROM margins" })).toMatchObject({ decision: "denied" });
+  });
+
+  it("asks a policy server, and says when there is no decision or one that can not be used", async () => {
+    await using fake = await FakePolicyServer.start();
+    const guided = guidedConfig("data");
+    const opa = { ...(guided["opa"] as object), url: fake.url };
+    const accessControl = { ...guided, defaultSchema: "main", opa };
+    const sql = "SELECT id FROM orders";
+    fake.says = { result: { allow: true, rule: "r", rowFilter: "id IN (SELECT 1)" } };
+    expect(await explained({ sql, accessControl })).toMatchObject({
+      decision: "denied",
+      tables: [{ decision: "deny", rule: "r", reason: "a row filter that can not stand" }],
+    });
+    fake.mood = "failing";
+    expect(await explained({ sql, accessControl })).toMatchObject({
+      decision: "unavailable",
+      refusal: { code: "policy.unavailable" },
+      tables: [{ decision: "unavailable" }],
+    });
+    const kept = { ...accessControl, opa: { ...opa, credentials: { bearer: { set: true } } } };
+    expect(await admin("POST", path, { ...asked, sql, accessControl: kept })).toMatchObject({
+      status: 422,
+    });
+  });
+});
 
 describe("a policy server", () => {
   it("decides what stands in a statement, and for no longer than its decision holds", async () => {

@@ -56,14 +56,8 @@ export async function startOpa(modules) {
   const files = modules.map((_, index) => join(folder, `policy${index}.rego`));
   await Promise.all(modules.map((text, index) => writeFile(files[index], text)));
   const args = ["run", "--server", "--addr", `127.0.0.1:${port}`, "--log-level", "error"];
-  const more = ["--disable-telemetry", ...files];
-  return await started(
-    opaProgram,
-    [...args, ...more],
-    folder,
-    `http://127.0.0.1:${port}`,
-    "/health",
-  );
+  const more = ["--skip-version-check", ...files];
+  return await started(opaProgram, [...args, ...more], { folder, port, health: "/health" });
 }
 
 /** `policy`: the text of a resource policy. */

@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { hashSync } from "bcryptjs";
 import pg from "pg";
-import { describe, expect, it } from "vitest";
-import { configOf, gatewayOf, portOf } from "../e2e/gateway.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
 import { guidedConfig, policyClient } from "../fake/policyClient.ts";
 import { policyQuestions, type AskedBy } from "../fake/policyQuestions.ts";
 import {
@@ -101,34 +101,44 @@ const seen = (by: AskedBy) =>
       ? [{ id: 1, region: "EU", amount: 5, email: "hidden" }]
       : [{ amount: 5, email: "hidden", id: 1, region: "EU" }];
 
-/** A gateway that asks there each time, with a table of which one row may be seen. */
+/** Fills the database in memory, which is one for all gateways of this process, before anybody controls it. */
+let filled: TestGateway;
+beforeAll(async () => {
+  filled = await gatewayOf(configOf());
+  const client = await connectedTo(filled, "root");
+  await client.query("CREATE SCHEMA sales");
+  await client.query(
+    "CREATE TABLE sales.orders AS SELECT 1 AS id, 'EU' AS region, 5 AS amount, 'a@b.example' AS email, 9 AS margin UNION ALL SELECT 2, 'US', 6, 'c@d.example', 8",
+  );
+  await client.end();
+}, 60_000);
+afterAll(() => filled[Symbol.asyncDispose]());
+
+async function connectedTo(gateway: TestGateway, user: string): Promise<pg.Client> {
+  const port = portOf(gateway, "postgresWire");
+  const client = new pg.Client({ host: "127.0.0.1", port, user, password });
+  await client.connect();
+  return client;
+}
+
+/** A gateway that asks there each time, about a table of which one row may be seen. */
 type Served = Awaited<ReturnType<typeof servedBy>>;
 
 async function servedBy(by: AskedBy, url: string) {
   const user = { passwordHash: hashSync(password, 4) };
-  const users = { root: { ...user, groups: ["owners"] }, ann: { ...user, groups: ["EU"] } };
+  const users = { ann: { ...user, groups: ["EU"] } };
   const guided = guidedConfig(by);
   const key = by === "cerbos" ? "cerbos" : "opa";
   const server = { ...(guided[key] as object), url, timeoutMs: 300, cacheTtlMs: 0 };
   const gateway = await gatewayOf(
     configOf({
       auth: { provider: "static", staticUsers: { users } },
-      accessControl: { ...guided, defaultSchema: "main", [key]: server },
+      accessControl: { ...guided, [key]: server },
     }),
   );
-  const connected = async (name: string): Promise<pg.Client> => {
-    const port = portOf(gateway, "postgresWire");
-    const client = new pg.Client({ host: "127.0.0.1", port, user: name, password });
-    await client.connect();
-    return client;
-  };
-  const root = await connected("root");
-  await root.query(
-    "CREATE OR REPLACE TABLE main.orders AS SELECT 1 AS id, 'EU' AS region, 5 AS amount, 'a@b.example' AS email, 9 AS margin UNION ALL SELECT 2, 'US', 6, 'c@d.example', 8",
-  );
-  await root.end();
   return {
-    traffic: async () => trafficOf(await Promise.all([1, 2, 3].map(() => connected("ann"))), by),
+    traffic: async () =>
+      trafficOf(await Promise.all([1, 2, 3].map(() => connectedTo(gateway, "ann"))), by),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };
 }

@@ -9,7 +9,9 @@ import type { Result } from "@gateway/core/result.ts";
 import type { RouteExplanation, RouteQuestion } from "@gateway/core/route/explain.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { ClusterHealth } from "@gateway/core/snapshot/generation.ts";
-import type { Configuration } from "./config/configuration.ts";
+import type { AccessExplanation, AccessQuestion } from "@gateway/core/police/explain.ts";
+import type { Dialect } from "@gateway/core/sql/dialect.ts";
+import type { ConfigFault, Configuration } from "./config/configuration.ts";
 import type { SignOnLinks } from "./admin/auth/links.ts";
 import type { AdminRole, Store } from "./store/store.ts";
 import type { SharedCapacity } from "./worker/capacity/capacityPort.ts";
@@ -95,6 +97,20 @@ export interface ConsoleQueries {
   ): Promise<Result<RunTables, GatewayError>>;
 }
 
+/** A statement that nobody runs, its caller, and maybe a policy that nobody saved. */
+export interface AccessAsked extends Omit<AccessQuestion, "group">, RouteQuestion {
+  readonly accessControl?: unknown;
+}
+
+/** `uncontrolled`: the group's statements are not under access control. `engines`: dialects that the text was proven in beside its own; undefined where this process serves none. */
+export type AccessAnswer =
+  | { readonly kind: "faults"; readonly faults: readonly ConfigFault[] }
+  | { readonly kind: "uncontrolled" }
+  | (AccessExplanation & {
+      readonly kind: "explained";
+      readonly engines: readonly Dialect[] | undefined;
+    });
+
 export interface ControlDeps {
   readonly store: Store;
   readonly config: Configuration;
@@ -115,6 +131,10 @@ export interface ControlDeps {
   readonly clusterHealth: (() => readonly ClusterHealth[]) | undefined;
   /** The routing stage over the current configuration; also in a function, for it opens nothing. */
   explainRoute(question: RouteQuestion): Promise<RouteExplanation>;
+  /** Access control over the current configuration, or an unsaved one; undefined where nothing reads SQL (a function). */
+  readonly explainAccess:
+    | ((asked: AccessAsked, group: string) => Promise<AccessAnswer>)
+    | undefined;
   /** Opens a cluster for a moment and asks it for a sign of life; undefined where no engine can be loaded. */
   readonly testCluster:
     | ((name: string, body: unknown) => Promise<Result<{ readonly tookMs: number }, string>>)

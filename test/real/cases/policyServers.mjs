@@ -20,9 +20,7 @@ export const policyServersCases = {
             ([, block]) => block,
           );
         const opa = await startOpa(blocks("rego"));
-        const cerbos = await startCerbos(
-          blocks("yaml").find((block) => block.includes("resourcePolicy")),
-        );
+        const cerbos = await startCerbos(blocks("yml")[0]);
         try {
           const vitest = `${root}node_modules/vitest/vitest.mjs`;
           const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];

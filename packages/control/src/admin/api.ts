@@ -1,6 +1,7 @@
 /** The admin API put together: which resources it is made of, and what every answer of it carries. */
 import { Hono } from "hono";
 import type { ControlDeps } from "../deps.ts";
+import { accessExplainRoute } from "./config/accessExplain.ts";
 import { auditRoutes } from "./audit.ts";
 import type { AdminEnv } from "./auth/admin.ts";
 import { accessOf } from "./auth/authenticate.ts";
@@ -48,6 +49,7 @@ export function adminApi(deps: ControlDeps): Hono<AdminEnv> {
   sessionRoutes(api);
   configObjectRoutes(api);
   judgeRoutes(api);
+  accessExplainRoute(api);
   scriptTestRoute(api);
   transferRoutes(api);
   revisionRoutes(api);

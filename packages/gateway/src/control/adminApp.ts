@@ -12,6 +12,7 @@ import { plainSecrets } from "../config/secrets.ts";
 import { redactionOf } from "../history/controlHistory.ts";
 import { localQueries } from "../history/localQueries.ts";
 import type { StartOptions } from "../starting.ts";
+import { accessExplainer } from "./accessExplainer.ts";
 import { clusterTest } from "./clusterTest.ts";
 import { allowsConsole, consoleQueries } from "./consoleQueries.ts";
 import { routeExplainer } from "@gateway/control/config/snapshot/routeExplainer.ts";
@@ -70,6 +71,7 @@ export function adminApp(
       : undefined,
     clusterHealth: () => generations.active?.health() ?? [],
     explainRoute: routeExplainer(configuration, generations, host),
+    explainAccess: accessExplainer(options, configuration, generations),
     testCluster: clusterTest(options),
     scripts: host.scripts,
     workerApi:

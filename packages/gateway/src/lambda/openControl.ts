@@ -90,6 +90,7 @@ function appOf(
     console: undefined,
     clusterHealth: undefined,
     explainRoute: routeExplainer(config),
+    explainAccess: undefined,
     testCluster: undefined,
     scripts: undefined,
     workerApi: fleetSecrets === undefined ? undefined : { secrets: fleetSecrets },

@@ -100,6 +100,7 @@ export async function testAdmin(options: TestAdminOptions = {}): Promise<TestAdm
     console: undefined,
     clusterHealth: undefined,
     explainRoute: () => Promise.resolve({ group: "all", refusal: undefined, trace: [] }),
+    explainAccess: undefined,
     scripts: undefined,
     testCluster: () => Promise.resolve(ok({ tookMs: 1 })),
     workerApi: { secrets: [new Secret(fleetSecret)] },

@@ -141,6 +141,7 @@ function depsOf({ host, kind, store, config, secrets, stopping }: DepsParts): Co
     console: undefined,
     clusterHealth: undefined,
     explainRoute: unused,
+    explainAccess: undefined,
     scripts: undefined,
     testCluster: undefined,
     workerApi: { secrets: secrets.map((secret) => new Secret(secret)) },
