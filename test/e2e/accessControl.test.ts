@@ -195,6 +195,9 @@ describe("a policy server", () => {
     fake.mood = "well";
     await clocked.advance(1_000);
     expect(await judge(sql, caller)).toBe(narrowed);
+    // Nobody here knows the names of tables, but those of the statement can be taken for a part of it.
+    const taken = "WITH orders AS (SELECT 1 AS id FROM sales.orders) SELECT id FROM orders";
+    expect(await judge(taken, caller)).toContain("a part of WITH has the name of a table");
     // What may be seen in part can not be written, and what may not be seen gives no hint.
     expect(await judge("DELETE FROM orders", caller)).toContain("not all of it may be seen");
     fake.says = { result: { allow: false } };

@@ -169,7 +169,11 @@ class Judge {
     const { acted, signal } = judging;
     const read = await this.#read(sql, dialect, query, signal);
     if (!read.ok) return read;
-    const clash = read.value.parts.find((part) => this.#ruled.has(part));
+    const named = new Set(read.value.tables.map((table) => namesOf(table).at(-1)));
+    // Who else decides may know tables that nobody here does, but those of the statement are enough to be taken wrong.
+    const taken = (part: string): boolean =>
+      this.#settings.rules === undefined ? named.has(part) : this.#ruled.has(part);
+    const clash = read.value.parts.find(taken);
     if (clash !== undefined) return err(notUnderstood("a part of WITH has the name of a table"));
     const placed: Placed[] = [];
     for (const reference of read.value.tables) {
