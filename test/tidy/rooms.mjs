@@ -298,7 +298,8 @@ export const rooms = {
     shared: ["turns"],
     read: [],
     script: [],
-    thread: ["read"],
+    translate: ["read"],
+    thread: ["read", "translate"],
   },
   // `routes.tsx` joins the pages; a page shows another's parts nowhere.
   "studio/src": {

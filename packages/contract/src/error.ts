@@ -76,6 +76,11 @@ export const errorCatalogue = {
     retry: "later",
     text: "Too many queries wait for scripts of the configuration.",
   },
+  "translation.busy": {
+    class: "capacity",
+    retry: "later",
+    text: "Too many statements wait to be translated, or the translator was ended.",
+  },
   "route.denied": { class: "identity", retry: "never", text: "A routing rule denies this query." },
   "route.forbidden": {
     class: "identity",

@@ -1,9 +1,7 @@
 /** Translation between the client's SQL and the engine's, and the scripts that change a statement before and after it. */
 import { z } from "zod";
-import { builtWords, notBuilt } from "./notBuilt.ts";
+import { notBuilt } from "./notBuilt.ts";
 import { scriptName } from "./script.ts";
-
-const later = "translation between SQL dialects";
 
 const rewrite = z
   .strictObject({
@@ -31,12 +29,29 @@ const rewrite = z
 
 export const translationSchema = z
   .strictObject({
-    mode: builtWords(["off"], { bestEffort: later, strict: later }).default("off").meta({
+    mode: z.enum(["off", "bestEffort", "strict"]).default("off").meta({
       title: "Mode",
-      description: "off: engines are sent the client's own statement.",
+      description:
+        "off: engines are sent the client's own statement. bestEffort: one of another dialect is translated, and sent as it is where it is not understood. strict: it is translated where all that it is made of was tested for the two dialects, and refused otherwise.",
     }),
-    errorOnUnsupported: notBuilt(later).optional(),
-    schemaResolutionTimeoutMs: notBuilt(later).optional(),
+    errorOnUnsupported: z.boolean().default(false).meta({
+      title: "Error on unsupported",
+      description:
+        "Under bestEffort: a statement that can not be translated is refused instead of sent as it is. Under strict it always is.",
+    }),
+    clusterGroups: z
+      .array(z.string().min(1))
+      .min(1)
+      .optional()
+      .meta({
+        title: "Cluster groups",
+        description:
+          "Groups whose statements are translated. Absent means all. None may be under accessControl.",
+        examples: [["reports"]],
+      }),
+    schemaResolutionTimeoutMs: notBuilt(
+      "translation that looks at the columns of tables, which needs a catalogProvider",
+    ).optional(),
     pythonScripts: notBuilt(
       "scripts in Python; scripts in JavaScript stand at the key scripts",
     ).optional(),

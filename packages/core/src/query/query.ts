@@ -28,6 +28,8 @@ export interface Session {
   readonly clientAddress: string;
   /** How the client's SQL is read by our lexer. */
   readonly dialect: Dialect;
+  /** Whose grammar and functions the client writes, where its frontend hands on texts in another lexis; absent where `dialect` says it. */
+  readonly grammar?: Dialect | undefined;
   readonly catalog: string | undefined;
   readonly schema: string | undefined;
   /** Lower-case names to values, as the client set them. */

@@ -64,6 +64,36 @@ describe("checkSnapshot", () => {
     expect(of(["main"], ["other"])).toEqual([]);
   });
 
+  it("lets nothing be translated that access control judged", () => {
+    const rule = { name: "all", tables: ["*.*"], actions: ["select"], effect: "allow" };
+    const of = (mode: string, translated?: readonly string[], policed?: readonly string[]) =>
+      checkSnapshot({
+        clusters: { duck: { engine: "duckDb" } },
+        clusterGroups: {
+          main: groupSchema.parse({ members: ["duck"], maxRunningQueries: 1 }),
+          other: groupSchema.parse({ members: ["duck"], maxRunningQueries: 1 }),
+        },
+        routers: [],
+        translation: translationSchema.parse({
+          mode,
+          ...(translated && { clusterGroups: translated }),
+        }),
+        accessControl: accessControlSchema.parse({
+          provider: "rules",
+          rules: [rule],
+          ...(policed && { clusterGroups: policed }),
+        }),
+      }).map(({ path, reason }) => `${path.join(".")}: ${reason}`);
+    const refused = "translation.mode: would translate statements that accessControl judged, of";
+    expect(of("strict")).toEqual([expect.stringContaining(`${refused} main`)]);
+    expect(of("bestEffort", undefined, ["other"])).toEqual([
+      expect.stringContaining(`${refused} other`),
+    ]);
+    expect(of("strict", ["main"], ["other"])).toEqual([]);
+    expect(of("off")).toEqual([]);
+    expect(of("off", ["gone"])).toEqual([expect.stringContaining("translation.clusterGroups.0")]);
+  });
+
   it("finds every target that does not exist, in every kind of router, at once", () => {
     const routers = [
       { type: "protocolBased", protocols: { trinoHttp: "main", mysqlWire: "gone" } },

@@ -28,10 +28,12 @@ export interface SnapshotParts {
   readonly routingFallback?: string | undefined;
   readonly guardrails?: GuardrailsConfig | undefined;
   readonly scripts?: ScriptMap | undefined;
-  readonly translation?: Pick<TranslationConfig, "scripts"> | undefined;
+  readonly translation?: TranslationParts | undefined;
   readonly accessControl?: AccessControlConfig | undefined;
 }
 
+type TranslationParts = Pick<TranslationConfig, "scripts"> &
+  Partial<Pick<TranslationConfig, "mode" | "clusterGroups">>;
 type ScriptMap = Readonly<Record<string, Pick<ScriptConfig, "use">>>;
 
 type Path = ConfigProblem["path"];
@@ -68,6 +70,7 @@ export function checkSnapshot(config: SnapshotParts): readonly ConfigProblem[] {
       : unknownGroup(routingFallback, groups, ["routingFallback"])),
     ...guardProblems(config.guardrails?.guards ?? [], { groups, scripts }),
     ...rewriteProblems(config, { groups, scripts }),
+    ...translationProblems(config, groups),
     ...accessProblems(config.accessControl, groups),
   ];
 }
@@ -121,6 +124,24 @@ function rewriteProblems(
           ]),
     ];
   });
+}
+
+function translationProblems(
+  { translation, accessControl }: SnapshotParts,
+  groups: ReadonlySet<string>,
+): readonly ConfigProblem[] {
+  if (translation === undefined) return [];
+  const { mode = "off", clusterGroups } = translation;
+  const unknown = (clusterGroups ?? []).flatMap((group, place) =>
+    unknownGroup(group, groups, ["translation", "clusterGroups", place]),
+  );
+  if (mode === "off" || accessControl === undefined) return unknown;
+  const isPoliced = (group: string): boolean =>
+    accessControl.clusterGroups?.includes(group) ?? true;
+  const policed = [...(clusterGroups ?? groups)].find(isPoliced);
+  if (policed === undefined) return unknown;
+  const reason = `would translate statements that accessControl judged, of ${policed}; name other groups at translation.clusterGroups`;
+  return [...unknown, { path: ["translation", "mode"], reason }];
 }
 
 function accessProblems(

@@ -39,6 +39,7 @@ import { compileIdentities } from "./identities.ts";
 import { policingOf, type ControlledGroup } from "./policing.ts";
 import { compileRewrites, type Rewrites } from "./rewrites.ts";
 import { forEngine } from "./translate.ts";
+import { translatorOf, type Translator } from "./translator.ts";
 
 /** The part of the configuration that lives in a snapshot. */
 export interface SnapshotConfig {
@@ -90,6 +91,8 @@ interface CompiledGroup extends GroupMembers {
   readonly guards: Guards | undefined;
   /** Undefined where no script changes the group's statements. */
   readonly rewrites: Rewrites | undefined;
+  /** Undefined where the group's statements are sent in their clients' own words. */
+  readonly translator: Translator | undefined;
   readonly waitTimeoutMs: number;
   readonly defaultTags: readonly (readonly [string, string])[];
 }
@@ -102,8 +105,9 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const learning = new FirstAnswers([...watches.values()], host.clock);
   const ask = askScripts(parts.scripts, host);
   const running = new Map<string, number>();
+  const translator = translatorOf(config.translation, host);
   const groups = onFirstUse(config.clusterGroups, (name, group) =>
-    compileGroup(name, group, { config, parts, watches, ask }),
+    compileGroup(name, group, { config, parts, watches, ask, translator }),
   );
   const identities = compileIdentities(config.clusters, parts);
   const within = withinRealm(authorizer, config.clusterGroups, backends);
@@ -132,10 +136,10 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query, signal) => {
       const limits = query.guarded?.limits ?? found(groups, query.group).limits;
-      const { rewrites } = found(groups, query.group);
+      const { rewrites, translator: own } = found(groups, query.group);
       const backend = backends.get(query.slot.cluster);
       const recordsMasked = parts.recordsMasked === true;
-      const writing = { host, backend, signal, recordsMasked };
+      const writing = { host, backend, signal, recordsMasked, translator: own };
       return forEngine(query, writing, { limits, ask, rewrites });
     },
     identify: identities.identify,
@@ -255,10 +259,11 @@ interface GroupContext {
   readonly parts: CompileParts;
   readonly watches: ReadonlyMap<string, Watch>;
   readonly ask: AskScript;
+  readonly translator: Translator | undefined;
 }
 
 function compileGroup(name: string, group: GroupConfig, context: GroupContext): CompiledGroup {
-  const { config, parts, watches, ask } = context;
+  const { config, parts, watches, ask, translator } = context;
   const breakers = new Map<string, Breaker>();
   // A disabled cluster was not opened; the group goes on with the others.
   const open = group.members.flatMap((cluster) => {
@@ -290,9 +295,17 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
     limits,
     guards: compileGuards(config.guardrails?.guards ?? [], name, limits, ask),
     rewrites: compileRewrites(config.translation, name),
+    translator: translates(config, name) ? translator : undefined,
     waitTimeoutMs: capacityWaitTimeoutMs(group),
     defaultTags: Object.entries(group.defaultTags),
   };
+}
+
+/** Never behind a policy: what access control made of a text is what was proven of it. The check refuses such a configuration; here it would have no effect. */
+function translates({ translation, accessControl }: SnapshotConfig, group: string): boolean {
+  const policed =
+    accessControl !== undefined && (accessControl.clusterGroups?.includes(group) ?? true);
+  return !policed && (translation?.clusterGroups?.includes(group) ?? true);
 }
 
 function limitsOf({ maxExecutionSecs, maxRows, maxTransactionSecs }: GroupConfig): QueryLimits {

@@ -6,19 +6,17 @@
 import { abortError, type GatewayError } from "../error.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
-import type { Admitted } from "../query/query.ts";
 import { err, type Result } from "../result.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import { readLongText } from "../sql/longText.ts";
 import { literalReading } from "../sql/mask/literals.ts";
 import { maskReading } from "../sql/mask/mask.ts";
 import { longTextUnits } from "../sql/reading/reading.ts";
 import { relex, relexSteps } from "../sql/rewrite/relex.ts";
 import type { Steps } from "../sql/reading/steps.ts";
+import type { Translatable, Translation, Translator } from "./translator.ts";
 
 export type EngineSql = Result<string, GatewayError>;
-
-/** What it needs to know of a statement and its slot. */
-type Asked = Pick<Admitted, "sql" | "allowedSql" | "session">;
 
 export interface Writing {
   readonly host: Host;
@@ -26,37 +24,59 @@ export interface Writing {
   readonly signal: AbortSignal;
   /** True when its record will hold the texts without their values. */
   readonly recordsMasked: boolean;
+  /** Undefined where statements are sent in the client's own words. */
+  readonly translator?: Translator | undefined;
 }
 
-/** A promise only for a long text. */
-export function inWordsOf(query: Asked, writing: Writing): EngineSql | Promise<EngineSql> {
-  const { allowedSql, session } = query;
-  const { backend } = writing;
-  if (allowedSql.length > longTextUnits) return inSlices(query, writing);
-  return relex(allowedSql, session.dialect, backend?.dialect ?? "generic");
+/** What is written, and in whose lexis it stands. */
+interface Asked extends Pick<Translatable, "sql" | "session"> {
+  readonly text: string;
+  readonly from: Dialect;
 }
 
-async function inSlices(query: Asked, writing: Writing): Promise<EngineSql> {
+/** A promise only for a long text, and for one that is translated and not remembered. */
+export function inWordsOf(query: Translatable, writing: Writing): EngineSql | Promise<EngineSql> {
+  const { translator, backend, signal } = writing;
+  if (translator === undefined) return inLexis(askedOf(query, undefined, writing), writing);
+  const found = translator.translated(query, backend?.dialect, signal);
+  const finish = (made: Translation) =>
+    made.ok ? inLexis(askedOf(query, made.value, writing), writing) : made;
+  return found instanceof Promise ? found.then(finish) : finish(found);
+}
+
+/** A translated text stands in the engine's own lexis; without one it is the client's. */
+function askedOf(query: Translatable, made: string | undefined, { backend }: Writing): Asked {
+  const { sql, session, allowedSql } = query;
+  if (made === undefined) return { sql, session, text: allowedSql, from: session.dialect };
+  return { sql, session, text: made, from: backend?.dialect ?? "generic" };
+}
+
+function inLexis(asked: Asked, writing: Writing): EngineSql | Promise<EngineSql> {
+  const { text, from } = asked;
+  if (text.length > longTextUnits) return inSlices(asked, writing);
+  return relex(text, from, writing.backend?.dialect ?? "generic");
+}
+
+async function inSlices(asked: Asked, writing: Writing): Promise<EngineSql> {
   const { host, signal } = writing;
   const client = {
     get over() {
       return signal.aborted;
     },
   };
-  const steps = stepsOf(query, writing);
-  const { user } = query.session.identity;
+  const steps = stepsOf(asked, writing);
+  const { user } = asked.session.identity;
   const written = await host.slices.run({ steps, user, client });
   return written ?? err(abortError(signal));
 }
 
 function* stepsOf(
-  { sql, allowedSql, session }: Asked,
+  { sql, text, from, session }: Asked,
   { backend, recordsMasked }: Writing,
 ): Steps<EngineSql> {
-  const from = session.dialect;
   const dialect = backend?.dialect ?? "generic";
-  if (recordsMasked) yield* literalReading(from).ahead(sql);
-  const written = yield* relexSteps(allowedSql, from, dialect);
+  if (recordsMasked) yield* literalReading(session.dialect).ahead(sql);
+  const written = yield* relexSteps(text, from, dialect);
   if (!written.ok) return written;
   // The frontend has already limited the number of tokens.
   const along = backend?.readAlong?.(written.value);

@@ -67,6 +67,7 @@ export const clickhouseErrors = {
   "policy.unavailable": "ALL_CONNECTION_TRIES_FAILED",
   "script.failed": "LOGICAL_ERROR",
   "script.busy": "TOO_MANY_SIMULTANEOUS_QUERIES",
+  "translation.busy": "TOO_MANY_SIMULTANEOUS_QUERIES",
   "route.denied": "QUERY_IS_PROHIBITED",
   "route.forbidden": "ACCESS_DENIED",
   "route.noGroup": "ALL_CONNECTION_TRIES_FAILED",

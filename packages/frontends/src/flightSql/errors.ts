@@ -41,6 +41,7 @@ export const flightErrors = {
   "policy.unavailable": "unavailable",
   "script.failed": "internal",
   "script.busy": "resourceExhausted",
+  "translation.busy": "resourceExhausted",
   "route.denied": "permissionDenied",
   "route.forbidden": "permissionDenied",
   "route.noGroup": "failedPrecondition",

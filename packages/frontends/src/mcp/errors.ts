@@ -37,6 +37,7 @@ export const mcpErrors = {
   "policy.unavailable": { status: 200, rpc: busy },
   "script.failed": { status: 200, rpc: internalError },
   "script.busy": { status: 200, rpc: busy },
+  "translation.busy": { status: 200, rpc: busy },
   "route.denied": { status: 200, rpc: refused },
   "route.forbidden": { status: 200, rpc: refused },
   "route.noGroup": { status: 200, rpc: failed },

@@ -29,6 +29,7 @@ export const mysqlErrors = {
   "policy.unavailable": { errno: 1429, sqlState: "HY000" },
   "script.failed": { errno: 1815, sqlState: "HY000" },
   "script.busy": { errno: 1041, sqlState: "HY000" },
+  "translation.busy": { errno: 1041, sqlState: "HY000" },
   "route.denied": { errno: 1227, sqlState: "42000" },
   "route.forbidden": { errno: 1227, sqlState: "42000" },
   "route.noGroup": { errno: 1105, sqlState: "HY000" },

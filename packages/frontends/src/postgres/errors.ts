@@ -29,6 +29,7 @@ export const pgErrors = {
   "policy.unavailable": { sqlState: "57P03", severity: "ERROR" },
   "script.failed": { sqlState: "XX000", severity: "ERROR" },
   "script.busy": { sqlState: "53400", severity: "ERROR" },
+  "translation.busy": { sqlState: "53400", severity: "ERROR" },
   "route.denied": { sqlState: "42501", severity: "ERROR" },
   "route.forbidden": { sqlState: "42501", severity: "ERROR" },
   "route.noGroup": { sqlState: "42704", severity: "ERROR" },

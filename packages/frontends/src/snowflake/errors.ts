@@ -44,6 +44,7 @@ export const snowflakeErrors = {
   "policy.unavailable": answer("000625", "57014"),
   "script.failed": answer("000603", "XX000"),
   "script.busy": answer("000625", "57014"),
+  "translation.busy": answer("000625", "57014"),
   "route.denied": answer("003001", "42501"),
   "route.forbidden": answer("003001", "42501"),
   "route.noGroup": answer("000606", "57P03"),

@@ -79,6 +79,7 @@ export const trinoErrors = {
   "policy.unavailable": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 200 },
   "script.failed": { name: "GENERIC_INTERNAL_ERROR", status: 200 },
   "script.busy": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 200 },
+  "translation.busy": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 200 },
   "route.denied": { name: "QUERY_REJECTED", status: 200 },
   "route.forbidden": { name: "PERMISSION_DENIED", status: 200 },
   "route.noGroup": { name: "QUERY_REJECTED", status: 200 },

@@ -68,14 +68,14 @@ clusters:
   a: { engine: duckDb }
 clusterGroups:
   g: { members: [a], maxRunningQueries: 1 }
-translation: { mode: strict, pythonScripts: true }
+translation: { mode: strict, schemaResolutionTimeoutMs: 5, pythonScripts: true }
 guardrails:
   guards:
     - { name: a, type: maxScanBytes, bytes: 1 }
     - { name: b, type: webhook }
 `;
     expect(linesFor(text)).toEqual([
-      "translation.mode: not built yet: translation between SQL dialects",
+      "translation.schemaResolutionTimeoutMs: not built yet: translation that looks at the columns of tables, which needs a catalogProvider",
       "translation.pythonScripts: not built yet: scripts in Python; scripts in JavaScript stand at the key scripts",
       "guardrails.guards[0].type: not built yet: limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
       "guardrails.guards[1].type: not built yet: guards that ask a web service",

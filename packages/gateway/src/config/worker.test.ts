@@ -18,7 +18,13 @@ describe("controlPlaneProblems", () => {
       catalogProvider: {},
       guardrails: {},
       accessControl: {},
-      translation: { mode: "a", errorOnUnsupported: false, scripts: [], pythonScripts: [] },
+      translation: {
+        mode: "a",
+        errorOnUnsupported: false,
+        clusterGroups: [],
+        scripts: [],
+        pythonScripts: [],
+      },
       scripts: {},
     };
     const gateway = { role: "worker", workerApi: {}, persistence: { type: "postgres" } };
@@ -36,6 +42,7 @@ describe("controlPlaneProblems", () => {
       "accessControl",
       "translation.mode",
       "translation.errorOnUnsupported",
+      "translation.clusterGroups",
       "translation.scripts",
       "scripts",
       "gateway.workerApi",

@@ -15,6 +15,7 @@ const owned: readonly Path[] = [
   ["accessControl"],
   ["translation", "mode"],
   ["translation", "errorOnUnsupported"],
+  ["translation", "clusterGroups"],
   ["translation", "scripts"],
   ["scripts"],
   ["gateway", "workerApi"],

@@ -71,6 +71,11 @@ export const advice = {
     operator:
       "Scripts run one at a time, in turns by user; 1,000 calls may wait, and each for two seconds. A user whose queries make scripts run out of time is refused for a second after the third.",
   },
+  "translation.busy": {
+    user: "Try again shortly.",
+    operator:
+      "Statements are translated one at a time, short and long ones in a line each, in turns by user. 1,000 may wait. A statement that takes three seconds is refused, and the thread that it kept is started again.",
+  },
   "route.denied": {
     user: "Read the message: the rule's author wrote it.",
     operator: "A `queryRegex` rule with `action: deny` matched; the routing trace says which.",

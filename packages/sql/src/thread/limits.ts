@@ -17,6 +17,3 @@ export const waitingMax = 1_000;
 
 /** A thread with the parser takes some 80 MB, so it goes when nobody asked for that long. */
 export const idleMsMax = 900_000;
-
-/** Levels of nesting that the parser follows where it takes the number; its own limit is 32. */
-export const parserDepthMax = 400;

@@ -11,6 +11,7 @@ export interface SqlTasks {
   readonly parse: { readonly input: ParseInput; readonly output: ParsedText };
   /** The tables of one statement, read in several dialects: one answer for each. */
   readonly read: { readonly input: ReadInput; readonly output: readonly SqlReading[] };
+  readonly translate: { readonly input: TranslateInput; readonly output: TranslatedText };
 }
 
 export interface ParseInput {
@@ -24,6 +25,27 @@ export interface ReadInput {
   /** Functions that the configuration lets pass beside the known ones, in lower case. */
   readonly functions: readonly string[];
 }
+
+/** One statement in the grammar and the lexis of `source`. */
+export interface TranslateInput {
+  readonly sql: string;
+  readonly source: Dialect;
+  readonly target: Dialect;
+  /** What the target has no words for, as far as the translator says so, is no translation. */
+  readonly refuses: boolean;
+  /** Everything that was not tested for the pair is no translation either. */
+  readonly proves: boolean;
+}
+
+/**
+ * `asWritten`: it asks for tables of `information_schema` alone, which frontends do in words that every engine reads.
+ * `unread`: one of the two grammars does not know it. `unsupported`: the translator knows a part that the target has
+ * nothing of the same meaning for. `untested`: `words` says what was not tested, without values.
+ */
+export type TranslatedText =
+  | { readonly kind: "translated"; readonly sql: string }
+  | { readonly kind: "asWritten" | "unread" | "unsupported" }
+  | { readonly kind: "untested"; readonly words: readonly string[] };
 
 /** `kinds`: what each statement of the text is, in the parser's words. A text that it does not understand is no failure of the work. */
 export type ParsedText =

@@ -69,6 +69,7 @@ export function sessionOf(claim: Claim, login: Login, clientAddress: string): Se
     credential: login.credential,
     clientAddress,
     dialect: forwardedDialect,
+    grammar: "mysql",
     catalog: undefined,
     schema: claim.database,
     settings: comparingAt(claim.collation),
