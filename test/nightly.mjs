@@ -37,6 +37,10 @@ const runs = [
   ["deployments: types, chart, alerts, workflows, image", ["test/infra/check.mjs"]],
   ["the web console in a browser", ["test/studio/run.mjs"]],
   ["suites of other projects, direct and through", ["test/suites/run.mjs"]],
+  [
+    "translation between dialects, on engines of both",
+    ["--import", "tsx", "test/translate/run.mjs"],
+  ],
   ["every fault of a fleet", ["test/fleet/run.mjs"]],
   ["small wrongs in what decides who, where and as whom", ["test/mutation/run.mjs"]],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
