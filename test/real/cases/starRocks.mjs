@@ -23,6 +23,7 @@ export const starRocksCases = {
         await tested("mysqlGenerated", server);
         await tested("mysqlFamily", server, "mysql");
         await tested("mysqlGenerated", server, "mysql");
+        await tested("mysqlPromises", server, "mysql");
       } finally {
         await server.stop();
       }
