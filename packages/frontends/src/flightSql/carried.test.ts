@@ -3,12 +3,12 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DoneEvent, ResultEvent } from "@gateway/core/query/event.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { afterEach, describe, expect, it } from "vitest";
-import { answers, endless } from "../rig/answers.ts";
+import { answers, endless, gateOf } from "../rig/answers.ts";
 import type { Script } from "../rig/scriptedDoor.ts";
 import { ended } from "../rig/wait.ts";
 import * as flight from "./proto/Flight_pb.js";
 import * as sql from "./proto/FlightSql_pb.js";
-import { ticketOf, type FlightClient } from "./rig/client.ts";
+import { againOf, statementOf, ticketOf, type FlightClient } from "./rig/client.ts";
 import { openFleet, type FlightFleet } from "./rig/fleet.ts";
 import { refusalOf } from "./rig/open.ts";
 import { valuesOf } from "./rig/values.ts";
@@ -27,10 +27,12 @@ const megabyte: ResultEvent = {
     Array.from({ length: 1_024 }, () => ["x".repeat(1_024)]),
   ),
 };
+const gate = gateOf();
 const script: Script = {
   answers: {
     ...answers,
     "SELECT endless": endless,
+    "SELECT slow": gate.answer,
     "SELECT wide": [
       { kind: "columns", columns: [wide] },
       ...Array.from({ length: 8 }, () => megabyte),
@@ -135,6 +137,22 @@ describe("a ticket of another gateway", () => {
       .poll(() => fleet.owner.door.queries.map(({ sql: text }) => text))
       .toEqual(["SELECT endless", "SELECT endless"]);
     await ended(fleet.owner.door, "SELECT endless");
+  });
+});
+
+describe("a poll", () => {
+  it("is answered by any gateway, and so are its rows", async () => {
+    const { near, far } = await opened();
+    const pending = await near.poll(statementOf("SELECT slow"));
+    const bob = await fleet.other.client({ user: "bob", password: "b" });
+    expect(await refusalOf(bob.poll(againOf(pending)))).toMatch(/^5 NOT_FOUND/);
+    gate.open();
+    const { info, flightDescriptor } = await far.poll(againOf(pending));
+    expect(flightDescriptor).toBeUndefined();
+    expect(info === undefined || (await near.get(ticketOf(info))).table.numRows).toBe(1);
+    expect(fleet.other.door.queries).toEqual([]);
+    fleet.killOwner();
+    expect(await refusalOf(far.poll(againOf(pending)))).toMatch(/^14 UNAVAILABLE/);
   });
 });
 

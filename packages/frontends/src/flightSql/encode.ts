@@ -42,21 +42,22 @@ export interface InfoParts {
 }
 
 /** A description of a result with the one ticket that leads to it. It is read where the description came from. */
-export function flightInfo({
+export function flightInfo(parts: InfoParts): Buffer {
+  return bytesOf(flight.FlightInfoSchema, infoOf(parts));
+}
+
+function infoOf({
   descriptor,
   fields,
   ticket,
   expiresAtMs,
   queryId,
-}: InfoParts): Buffer {
-  const statement = create(sql.TicketStatementQuerySchema, { statementHandle: ticket });
+}: InfoParts): flight.FlightInfo {
   const endpoint = create(flight.FlightEndpointSchema, {
-    ticket: create(flight.TicketSchema, {
-      ticket: packed(sql.TicketStatementQuerySchema, statement),
-    }),
+    ticket: create(flight.TicketSchema, { ticket: statementTicket(ticket) }),
     expirationTime: timestampFromMs(expiresAtMs),
   });
-  const info = create(flight.FlightInfoSchema, {
+  return create(flight.FlightInfoSchema, {
     schema: encapsulatedSchema(fields),
     flightDescriptor: descriptor,
     endpoint: [endpoint],
@@ -65,7 +66,56 @@ export function flightInfo({
     ordered: true,
     appMetadata: queryId === undefined ? noBytes : Buffer.from(queryId),
   });
-  return bytesOf(flight.FlightInfoSchema, info);
+}
+
+function statementTicket(statementHandle: Uint8Array): Uint8Array {
+  const statement = create(sql.TicketStatementQuerySchema, { statementHandle });
+  return packed(sql.TicketStatementQuerySchema, statement);
+}
+
+/** How far a query is, 0 to 100; undefined where its engine does not say so. */
+type Percent = number | undefined;
+
+/** The answer to a client that polls, once the query's rows can be read. */
+export function readyInfo(parts: InfoParts, percent: Percent): Buffer {
+  const { expiresAtMs } = parts;
+  return polledInfo({ info: infoOf(parts), percent, expiresAtMs });
+}
+
+/** The same before: with what it polls again, or cancels. There is neither a schema nor an endpoint yet. */
+export function pendingInfo(
+  { ticket, expiresAtMs, queryId }: Omit<InfoParts, "descriptor" | "fields">,
+  percent: Percent,
+): Buffer {
+  const again = create(flight.FlightDescriptorSchema, {
+    type: flight.FlightDescriptor_DescriptorType.CMD,
+    cmd: statementTicket(ticket),
+  });
+  const info = create(flight.FlightInfoSchema, {
+    flightDescriptor: again,
+    totalRecords: unknown,
+    totalBytes: unknown,
+    ordered: true,
+    appMetadata: queryId === undefined ? noBytes : Buffer.from(queryId),
+  });
+  return polledInfo({ info, again, percent, expiresAtMs });
+}
+
+interface PolledParts {
+  readonly info: flight.FlightInfo;
+  readonly again?: flight.FlightDescriptor;
+  readonly percent: Percent;
+  readonly expiresAtMs: number;
+}
+
+function polledInfo({ info, again, percent, expiresAtMs }: PolledParts): Buffer {
+  const answer = create(flight.PollInfoSchema, {
+    info,
+    expirationTime: timestampFromMs(expiresAtMs),
+    ...(again === undefined ? {} : { flightDescriptor: again }),
+    ...(percent === undefined ? {} : { progress: percent / 100 }),
+  });
+  return bytesOf(flight.PollInfoSchema, answer);
 }
 
 const noBytes = new Uint8Array(0);

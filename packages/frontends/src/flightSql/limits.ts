@@ -11,6 +11,8 @@ export const readersOfUserMax = 8;
 export const requestMsMax = 60_000;
 /** A client that takes nothing of its rows for so long is cut off. */
 export const stalledMs = 300_000;
+/** A client that polls is answered after so long at the latest. */
+export const pollMs = 500;
 /** A ticket that nobody redeems for so long ends its query. */
 export const ticketLifeMs = 60_000;
 /** The same once the connection is gone that the ticket was given to. */

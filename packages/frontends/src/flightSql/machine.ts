@@ -11,7 +11,7 @@ export const methodTable = {
   Handshake: "serve",
   ListFlights: "unbuilt",
   GetFlightInfo: "serve",
-  PollFlightInfo: "unbuilt",
+  PollFlightInfo: "serve",
   GetSchema: "serve",
   DoGet: "serve",
   DoPut: "serve",
@@ -22,12 +22,12 @@ export const methodTable = {
 
 export type MethodName = keyof typeof methodTable;
 
-/** How a command is given: for a description with a ticket, for a schema, or with data. */
-export type Way = "info" | "schema" | "put";
+/** How a command is given: for a description with a ticket, for the same without waiting for it, for a schema, or with data. */
+export type Way = "info" | "poll" | "schema" | "put";
 
-const reads = { info: "serve", schema: "serve", put: "wrong" } as const;
-const puts = { info: "wrong", schema: "wrong", put: "serve" } as const;
-const unbuilt = { info: "unbuilt", schema: "unbuilt", put: "unbuilt" } as const;
+const reads = { info: "serve", poll: "serve", schema: "serve", put: "wrong" } as const;
+const puts = { info: "wrong", poll: "wrong", schema: "wrong", put: "serve" } as const;
+const unbuilt = { info: "unbuilt", poll: "unbuilt", schema: "unbuilt", put: "unbuilt" } as const;
 
 /** The commands of Flight SQL, by the names of their messages. */
 export const commandTable = {
@@ -36,7 +36,7 @@ export const commandTable = {
   CommandStatementSubstraitPlan: unbuilt,
   CommandStatementIngest: unbuilt,
   /** Put: values of its parameters. */
-  CommandPreparedStatementQuery: { info: "serve", schema: "serve", put: "serve" },
+  CommandPreparedStatementQuery: { info: "serve", poll: "serve", schema: "serve", put: "serve" },
   CommandPreparedStatementUpdate: puts,
   CommandGetCatalogs: reads,
   CommandGetDbSchemas: reads,
@@ -48,8 +48,8 @@ export const commandTable = {
   CommandGetExportedKeys: reads,
   CommandGetImportedKeys: reads,
   CommandGetCrossReference: reads,
-  /** Stands in tickets alone. */
-  TicketStatementQuery: { info: "wrong", schema: "wrong", put: "wrong" },
+  /** Stands in tickets, and in what a client is told to poll again with. */
+  TicketStatementQuery: { info: "wrong", poll: "serve", schema: "wrong", put: "wrong" },
 } as const satisfies Record<string, Record<Way, Standing>>;
 
 export type CommandName = keyof typeof commandTable;

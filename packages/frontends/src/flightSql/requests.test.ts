@@ -207,7 +207,6 @@ describe("what is not built", () => {
     const refused = [
       () => client.put(sql.CommandStatementIngestSchema, ingest),
       () => client.call("ListFlights", [new Uint8Array(0)]),
-      () => client.call("PollFlightInfo", [new Uint8Array(0)]),
       () => client.call("DoExchange", [new Uint8Array(0)]),
       () => client.call("Undreamt", [new Uint8Array(0)]),
       () => client.action("BeginSavepoint", new Uint8Array(0)),

@@ -13,24 +13,22 @@ import { Asking } from "./asking.ts";
 import type { Call } from "./calls.ts";
 import { handleIn } from "./carry/named.ts";
 import { sendOn } from "./carry/send.ts";
-import { sourceOf } from "./catalog/sources.ts";
 import type { FlightConfig } from "./config.ts";
-import { bytesOf, flightInfo, schemaResult } from "./encode.ts";
+import { bytesOf } from "./encode.ts";
 import { statusOf, type FlightStatus } from "./errors.ts";
+import { Flights } from "./flights.ts";
 import { Instance } from "./instance.ts";
 import { logIn } from "./login/login.ts";
 import { Tokens } from "./login/tokens.ts";
 import { actionTable, methodTable, type MethodName } from "./machine.ts";
 import * as flight from "./proto/Flight_pb.js";
 import { Puts } from "./puts.ts";
-import { read, readCommand, unsupported, violation, type Command } from "./read/command.ts";
+import { read, readCommand, unsupported } from "./read/command.ts";
 import { PreparedStatements } from "./run/prepared.ts";
 import type { Source } from "./run/source.ts";
-import { statementSource } from "./run/statementSource.ts";
-import { admit, plainQuery, preparedQuery, type StatementContext } from "./run/statements.ts";
+import type { StatementContext } from "./run/statements.ts";
 import { Tickets } from "./run/tickets.ts";
 import { Transactions } from "./session/transactions.ts";
-import { fieldOf } from "./value/types.ts";
 
 type Answer = Promise<Result<void, GatewayError>>;
 /** As another gateway ended the call, where that one answered. */
@@ -48,6 +46,7 @@ export class Requests {
   readonly #sealer;
   readonly #tokens: Tokens;
   readonly #actions: Actions;
+  readonly #flights: Flights;
   readonly #puts: Puts;
   readonly #instance: Instance;
   readonly #carrier: Carrier | undefined;
@@ -63,6 +62,7 @@ export class Requests {
     const tickets = new Tickets<Source>(host, this.#instance);
     this.service = { door, host, config, prepared, transactions, tickets };
     this.#actions = new Actions(this.service, this.#sealer);
+    this.#flights = new Flights(this.service);
     this.#puts = new Puts(this.service);
   }
 
@@ -120,7 +120,7 @@ export class Requests {
     if (!login.ok) return login;
     const { door, transactions } = this.service;
     const asking = new Asking(call, login.value, { door, transactions, sealer: this.#sealer });
-    if (this.#draining && method !== "DoGet" && method !== "DoAction") {
+    if (this.#draining && !goesOn.has(method)) {
       return err(gatewayError("gateway.draining"));
     }
     const elsewhere = carrier === undefined ? undefined : await this.#foreign(method, asking);
@@ -129,8 +129,11 @@ export class Requests {
     }
     switch (method) {
       case "GetFlightInfo":
+        return this.#flights.describe("info", asking);
+      case "PollFlightInfo":
+        return this.#flights.describe("poll", asking, this.#draining);
       case "GetSchema":
-        return this.#describe(method, asking);
+        return this.#flights.describe("schema", asking);
       case "DoGet":
         return this.#get(asking);
       case "DoPut":
@@ -140,7 +143,6 @@ export class Requests {
       case "ListActions":
         return listActions(call);
       case "ListFlights":
-      case "PollFlightInfo":
       case "DoExchange":
         return err(unsupported(`${method} is not supported.`));
     }
@@ -173,108 +175,6 @@ export class Requests {
     return ok(undefined);
   }
 
-  async #describe(method: "GetFlightInfo" | "GetSchema", asking: Asking): Answer {
-    const message = await asking.next();
-    if (!message.ok) return message;
-    const descriptor = read(flight.FlightDescriptorSchema, message.value ?? noBytes);
-    if (!descriptor.ok) return descriptor;
-    if (descriptor.value.type !== flight.FlightDescriptor_DescriptorType.CMD) {
-      return err(unsupported("Flights are named by commands of Flight SQL only."));
-    }
-    const way = method === "GetSchema" ? "schema" : "info";
-    const { maxStatementBytes } = this.service.config;
-    const command = readCommand(descriptor.value.cmd, way, maxStatementBytes);
-    if (!command.ok) return command;
-    return way === "schema"
-      ? this.#schema(command.value, asking)
-      : this.#info(command.value, descriptor.value, asking);
-  }
-
-  async #info(command: Command, descriptor: flight.FlightDescriptor, asking: Asking): Answer {
-    const { tickets } = this.service;
-    const full = tickets.room(asking.user);
-    if (full !== undefined) return err(full);
-    const opened = await this.#open(command, asking);
-    if (!opened.ok) return opened;
-    const { source, queryId } = opened.value;
-    if (asking.call.signal.aborted) {
-      source.cancel(gatewayError("query.cancelled"));
-      return err(gatewayError("query.cancelled"));
-    }
-    const owner = { user: asking.user, queryId: queryId ?? "local", home: asking.call.home };
-    const { ticket, leftMs } = tickets.park(source, owner);
-    const expiresAtMs = Math.round(this.service.host.clock.unixMs() + leftMs);
-    const { fields } = source;
-    await asking.call.send(flightInfo({ descriptor, fields, ticket, expiresAtMs, queryId }));
-    return ok(undefined);
-  }
-
-  /** What the ticket of a command leads to. A statement runs from here on, and its columns are known. */
-  async #open(
-    command: Command,
-    asking: Asking,
-  ): Promise<
-    Result<{ readonly source: Source; readonly queryId: string | undefined }, GatewayError>
-  > {
-    const local = sourceOf(command, { door: this.service.door, session: asking.session() });
-    if (local !== undefined) return ok({ source: local, queryId: undefined });
-    const found = await this.#statement(command, asking, "run");
-    if (!found.ok) return found;
-    const { query, asked, described } = found.value;
-    const polled = this.service.door.start(query);
-    const parts = { polled, transaction: asked.transaction, onChange: asked.onChange };
-    const source = await statementSource(parts, asking.call.signal, described);
-    return source.ok ? ok({ source: source.value, queryId: query.id }) : source;
-  }
-
-  async #schema(command: Command, asking: Asking): Answer {
-    const { door } = this.service;
-    const local = sourceOf(command, { door, session: asking.session() });
-    if (local !== undefined) {
-      await asking.call.send(schemaResult(local.fields));
-      return ok(undefined);
-    }
-    const found = await this.#statement(command, asking, "describe");
-    if (!found.ok) return found;
-    const described = await door.describe(found.value.query, asking.call.signal);
-    if (!described.ok) return described;
-    await asking.call.send(schemaResult(described.value.columns.map(fieldOf)));
-    return ok(undefined);
-  }
-
-  /** The statement that a command means, ready to run or to be described. */
-  async #statement(command: Command, asking: Asking, to: "run" | "describe") {
-    const { service } = this;
-    if (command.name === "CommandStatementQuery") {
-      const { query: sql, transactionId } = command.message;
-      const asked = asking.asked(transactionId);
-      if (!asked.ok) return asked;
-      const refused = await admit(service, sql, asked.value.session, asking.call.signal);
-      if (refused !== undefined) return err(refused);
-      const query = plainQuery(service, sql, asked.value.session);
-      return ok({ query, asked: asked.value, described: undefined });
-    }
-    if (command.name !== "CommandPreparedStatementQuery") {
-      return err(violation(`${command.name} can not be asked this way.`));
-    }
-    const found = service.prepared.find(command.message.preparedStatementHandle, asking.user);
-    if (!found.ok) return found;
-    const { sql, transaction, rows, description } = found.value;
-    if (rows.length > 1 && to === "run") {
-      const message = "A query runs with one row of values; several were bound.";
-      return err(gatewayError("query.parameters", { message }));
-    }
-    const asked = asking.asked(transaction === undefined ? undefined : Buffer.from(transaction));
-    if (!asked.ok) return asked;
-    const values = to === "describe" ? "none" : (rows[0] ?? []);
-    const query = preparedQuery(service, sql, values, asked.value.session);
-    if (!query.ok) return query;
-    // Values may change the types of a result.
-    const isKnown = description.columns.length > 0 && description.parameters.length === 0;
-    const described = isKnown ? description.columns : undefined;
-    return ok({ query: query.value, asked: asked.value, described });
-  }
-
   async #get(asking: Asking): Answer {
     const message = await asking.next();
     if (!message.ok) return message;
@@ -295,6 +195,9 @@ export class Requests {
     }
   }
 }
+
+/** What is about queries that run already, or may be. */
+const goesOn: ReadonlySet<MethodName> = new Set(["DoGet", "DoAction", "PollFlightInfo"]);
 
 const noBytes = new Uint8Array(0);
 

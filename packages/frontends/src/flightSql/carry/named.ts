@@ -26,6 +26,8 @@ export function handleIn(
       return command(valueOf(read(flight.TicketSchema, message))?.ticket, "get");
     case "GetFlightInfo":
       return command(valueOf(read(flight.FlightDescriptorSchema, message))?.cmd, "info");
+    case "PollFlightInfo":
+      return command(valueOf(read(flight.FlightDescriptorSchema, message))?.cmd, "poll");
     case "GetSchema":
       return command(valueOf(read(flight.FlightDescriptorSchema, message))?.cmd, "schema");
     case "DoPut":
@@ -37,7 +39,6 @@ export function handleIn(
     case "Handshake":
     case "ListActions":
     case "ListFlights":
-    case "PollFlightInfo":
     case "DoExchange":
       return nothing;
   }
@@ -83,9 +84,9 @@ function handleOfAction({ type, body }: flight.Action, statementBytesMax: number
   }
 }
 
-/** Of the one endpoint that our answers have. */
+/** Of the one endpoint that our answers have; where there is none yet, of the descriptor to poll again with. */
 export function handleOfInfo(info: flight.FlightInfo | undefined): Uint8Array {
-  const ticket = info?.endpoint[0]?.ticket?.ticket ?? nothing;
+  const ticket = info?.endpoint[0]?.ticket?.ticket ?? info?.flightDescriptor?.cmd ?? nothing;
   const command = readCommand(ticket, "get", 0);
   return command.ok ? handleOf(command.value) : nothing;
 }

@@ -131,6 +131,12 @@ export class FlightClient {
     return fromBinary(flight.FlightInfoSchema, messages[0] ?? new Uint8Array(0));
   }
 
+  /** Asks once how far a flight is. */
+  async poll(descriptor: Uint8Array): Promise<flight.PollInfo> {
+    const { messages } = await this.call("PollFlightInfo", [descriptor]);
+    return fromBinary(flight.PollInfoSchema, messages[0] ?? new Uint8Array(0));
+  }
+
   queryInfo(text: string, transactionId?: Uint8Array): Promise<flight.FlightInfo> {
     const command = create(sql.CommandStatementQuerySchema, {
       query: text,
@@ -213,6 +219,18 @@ export function descriptorOf<Desc extends DescMessage>(
     cmd: toBinary(AnySchema, anyPack(schema, message)),
   });
   return toBinary(flight.FlightDescriptorSchema, descriptor);
+}
+
+/** The descriptor of a statement. */
+export function statementOf(query: string): Uint8Array {
+  const command = create(sql.CommandStatementQuerySchema, { query });
+  return descriptorOf(sql.CommandStatementQuerySchema, command);
+}
+
+/** The descriptor to poll again with; of a flight that can be read there is none. */
+export function againOf({ flightDescriptor }: flight.PollInfo): Uint8Array {
+  if (flightDescriptor === undefined) throw new Error("there is nothing to poll again");
+  return toBinary(flight.FlightDescriptorSchema, flightDescriptor);
 }
 
 /** The messages of a result as an IPC stream. */

@@ -43,16 +43,25 @@ export async function statementSource(
   for (;;) {
     const event = await reader.next(described === undefined ? waitMs : promptMs, signal);
     if (signal.aborted) return reader.left();
-    if (event?.kind === "failed") return reader.over(err(event.error));
-    if (event?.kind === "columns") return ok(new StatementSource(parts, event.columns, reader));
-    if (event?.kind === "done") {
-      reader.over(ok(undefined));
-      return ok(new StatementSource(parts, [], undefined));
-    }
+    const known = sourceAt(event, parts, reader);
+    if (known !== undefined) return known;
     if (event === undefined && described !== undefined) {
       return ok(new StatementSource(parts, described, reader, "described"));
     }
   }
+}
+
+/** What the first event of a result makes known: its columns, or how it failed. Undefined as long as there is none. */
+export function sourceAt(
+  event: RowEvent | undefined,
+  parts: StatementParts,
+  reader: EventReader,
+): Result<StatementSource, GatewayError> | undefined {
+  if (event?.kind === "failed") return reader.over(err(event.error));
+  if (event?.kind === "columns") return ok(new StatementSource(parts, event.columns, reader));
+  if (event?.kind !== "done") return undefined;
+  reader.over(ok(undefined));
+  return ok(new StatementSource(parts, [], undefined));
 }
 
 export class StatementSource implements Source {
@@ -117,11 +126,17 @@ export class StatementSource implements Source {
 type RowEvent = Extract<ResultEvent, { kind: "columns" | "batch" | "done" | "failed" }>;
 
 /** Reads the events of a query that are its result, and passes on what changes the session. */
-class EventReader {
+export class EventReader {
   readonly #parts: StatementParts;
+  #percent: number | undefined;
 
   constructor(parts: StatementParts) {
     this.#parts = parts;
+  }
+
+  /** How much of its work the engine has done, 0 to 100; undefined where it does not say so. */
+  get percent(): number | undefined {
+    return this.#percent;
   }
 
   /** Undefined when none came in time, and when the client left. */
@@ -135,11 +150,10 @@ class EventReader {
       case "failed":
         return event;
       case "session":
-        this.#parts.onChange(event.change);
-        return undefined;
       case "queued":
       case "progress":
       case "notice":
+        this.#absorb(event);
         return undefined;
       default:
         return unreachable(event);
@@ -161,6 +175,7 @@ class EventReader {
 
   #absorb(event: ResultEvent): boolean {
     if (event.kind === "session") this.#parts.onChange(event.change);
+    if (event.kind === "progress") this.#percent = event.stats.work?.percent ?? this.#percent;
     return (
       event.kind === "session" ||
       event.kind === "queued" ||

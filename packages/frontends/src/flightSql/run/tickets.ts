@@ -24,7 +24,15 @@ export interface Parkable {
 /** What leads to a result, and for how many milliseconds. */
 export interface Ticket {
   readonly ticket: Uint8Array;
+  /** By which the result is forgotten. */
+  readonly token: number;
   readonly leftMs: number;
+}
+
+/** A result that is not read yet, and the ticket that leads to it from here on. */
+export interface Renewed<Source> extends Ticket {
+  readonly source: Source;
+  readonly queryId: string;
 }
 
 /** Whose result it is, and of which query. */
@@ -37,8 +45,8 @@ export interface Owner {
 interface Parked<Source> {
   readonly source: Source;
   readonly user: string;
-  /** The connection that brought it about. */
-  readonly home: object;
+  /** The connection that brought it about, or asked for it last. */
+  home: object;
   expires: Disposable;
   /** Its ticket was redeemed. */
   taken: boolean;
@@ -81,10 +89,26 @@ export class Tickets<Source extends Parkable> {
     const expires = this.#expiry(token, source, ticketLifeMs);
     this.#parked.set(token, { source, user, home, expires, taken: false });
     this.#ofUser.set(user, (this.#ofUser.get(user) ?? 0) + 1);
+    return this.#sealed(token, user, queryId);
+  }
+
+  /** The result once more, for a client that asks how far it is, with a ticket for as long as a new one is good. */
+  renew(ticket: Uint8Array, user: string, home: object): Result<Renewed<Source>, GatewayError> {
+    const found = this.#find(ticket, user);
+    if (!found.ok) return found;
+    const { parked, token, queryId } = found.value;
+    if (parked.taken) return err(gatewayError("query.unknown"));
+    parked.home = home;
+    parked.expires[Symbol.dispose]();
+    parked.expires = this.#expiry(token, parked.source, ticketLifeMs);
+    return ok({ source: parked.source, queryId, ...this.#sealed(token, user, queryId) });
+  }
+
+  #sealed(token: number, user: string, queryId: string): Ticket {
     const expiresAtMs = this.#host.clock.nowMs() + ticketLifeMs;
     const facts = { queryId, userMark: userMarkOf(user), token, expiresAtMs };
     const sealed = sealHandle(facts, this.#owner);
-    return { ticket: this.#instance.handle(sealed), leftMs: ticketLifeMs };
+    return { ticket: this.#instance.handle(sealed), token, leftMs: ticketLifeMs };
   }
 
   /** A connection is gone. What it brought about must be fetched over another one soon, or is ended. */
@@ -168,13 +192,14 @@ export class Tickets<Source extends Parkable> {
   #find(
     ticket: Uint8Array,
     user: string,
-  ): Result<{ parked: Parked<Source>; token: number }, GatewayError> {
+  ): Result<{ parked: Parked<Source>; token: number; queryId: string }, GatewayError> {
     if (this.#instance.foreign(ticket) !== undefined) return err(gatewayError("query.elsewhere"));
     const sealed = this.#instance.rest(ticket) ?? "";
     const facts = openHandle(sealed, this.#owner, this.#host.clock.nowMs());
     const parked = facts === undefined ? undefined : this.#parked.get(facts.token);
     if (facts === undefined || parked === undefined) return err(gatewayError("query.unknown"));
     const own = parked.user === user && timingSafeEqual(facts.userMark, userMarkOf(user));
-    return own ? ok({ parked, token: facts.token }) : err(gatewayError("query.unknown"));
+    if (!own) return err(gatewayError("query.unknown"));
+    return ok({ parked, token: facts.token, queryId: facts.queryId });
   }
 }
