@@ -1,4 +1,5 @@
 /** `auth.ldap`: the directory, how a user is found in it, and how its groups are. */
+import { attributeName } from "@gateway/contract/config/attribute.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
 
@@ -94,6 +95,19 @@ const fields = {
     .regex(/^[A-Za-z][A-Za-z0-9-]*$/, "must be the name of an attribute")
     .default("cn")
     .meta({ title: "Group name", description: "Attribute of a group's entry that is its name." }),
+  attributes: z
+    .record(
+      attributeName,
+      z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,127}$/, "must be the name of an attribute"),
+    )
+    .refine((attributes) => Object.keys(attributes).length <= 50, "must be 50 attributes at most")
+    .optional()
+    .meta({
+      title: "Attributes",
+      description:
+        "Attributes of the user for access control, each with the attribute of the user's entry that holds it. Take those that users can not change themselves.",
+      examples: [{ region: "l" }],
+    }),
   timeoutMs: z.int().min(100).max(60_000).default(5_000).meta({
     title: "Timeout",
     description: "How long a login may take in the directory.",

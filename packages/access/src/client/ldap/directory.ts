@@ -18,11 +18,15 @@ import { OriginQueue } from "../originQueue.ts";
 import type { LdapConfig } from "./config.ts";
 import { DirectoryConnection } from "./connection.ts";
 import { comparedWithName, filled, filterValue, nameValue } from "./escape.ts";
+import type { UserAttributes } from "@gateway/core/query/identity.ts";
+import { attributeOf } from "../provider.ts";
 
 /** A user whose password was right. `name` has the directory's spelling, so that one person has one name. */
 export interface DirectoryUser {
   readonly name: string;
   readonly groups: readonly string[];
+  /** By the names of the configuration; undefined where it names none. */
+  readonly attributes: UserAttributes | undefined;
 }
 
 /** `refused`: no such user, several of them, or a wrong password. `unavailable`: nobody can tell. */
@@ -198,7 +202,33 @@ export class Directory implements AsyncDisposable {
 
   async #userOf(client: Client, entry: UserEntry, user: string): Promise<DirectoryUser | NoUser> {
     const groups = await this.#groupsOf(client, entry, user);
-    return groups === undefined ? "refused" : { name: entry.name, groups };
+    const attributes = await this.#attributesOf(client, entry);
+    if (groups === undefined || attributes === "refused") return "refused";
+    return { name: entry.name, groups, attributes };
+  }
+
+  /** Refused where a value can be no attribute: half of what the entry says would be something else. */
+  async #attributesOf(
+    client: Client,
+    { dn }: UserEntry,
+  ): Promise<UserAttributes | undefined | "refused"> {
+    const { attributes: wanted, bindDn } = this.#config;
+    if (wanted === undefined) return undefined;
+    if (bindDn !== undefined) await this.#bindToSearch(client);
+    const attributes = [...new Set(Object.values(wanted))];
+    const asked = { scope: "base", attributes, derefAliases: "never" } as const;
+    const [entry] = await entriesOf(client, dn, asked);
+    if (entry === undefined) return "refused";
+    const found: Record<string, string | readonly string[]> = {};
+    for (const [name, attribute] of Object.entries(wanted)) {
+      const value = valueOf(entry, attribute);
+      // What the entry does not have comes as an empty list.
+      if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+      const known = attributeOf(value);
+      if (known === undefined) return "refused";
+      found[name] = known;
+    }
+    return Object.freeze(found);
   }
 
   /** The one entry of the name. */
@@ -328,10 +358,14 @@ function spelledAs(entry: Entry, attributes: readonly string[], user: string): s
 }
 
 /** Attribute names are compared without case (RFC 4512 §2.5). */
-function valuesOf(entry: Entry, attribute: string): readonly string[] {
+function valueOf(entry: Entry, attribute: string): unknown {
   const wanted = attribute.toLowerCase();
   const key = Object.keys(entry).find((name) => name !== "dn" && name.toLowerCase() === wanted);
-  const value = key === undefined ? undefined : entry[key];
+  return key === undefined ? undefined : entry[key];
+}
+
+function valuesOf(entry: Entry, attribute: string): readonly string[] {
+  const value = valueOf(entry, attribute);
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.filter((one) => typeof one === "string");
 }

@@ -50,6 +50,29 @@ describe("ldapAuthenticator", () => {
     });
   });
 
+  it("takes attributes of the entry that are named, and nobody with a value that can be none", async () => {
+    const config = { ...searching, attributes: { region: "l", teams: "ou", gone: "title" } };
+    const attributesOf = (...ou: readonly string[]) => ({ uid: ["alice"], l: ["EU"], ou });
+    const loginWith = async (ou: readonly string[]) => {
+      const alice = { ...userOf("alice", "alice-secret"), attributes: attributesOf(...ou) };
+      const found = [...entries.slice(0, 1), alice];
+      await using tested = await testedOf({ config, entries: found });
+      const login = await tested.login("alice", "alice-secret");
+      if (!login.ok) return login;
+      // A session that began under other attributes ends.
+      const ldap = ldapSchema.parse({ url: tested.fake.url, ...searching });
+      const options = { required: true, sessionMaxSecs: 3_600, ldap };
+      await using other = ldapAuthenticator(options, tested.host);
+      expect(other.renew(login.value.identity)).toBeUndefined();
+      return login;
+    };
+    expect(await loginWith(["a", "b"])).toMatchObject({
+      value: { identity: { attributes: { region: "EU", teams: ["a", "b"] } } },
+    });
+    expect(codeOf(await loginWith(["a", "b\u0000"]))).toBe("auth.refused");
+    expect(codeOf(await loginWith(["x".repeat(257)]))).toBe("auth.refused");
+  });
+
   it("calls a user as the directory does, whatever spelling was shown", async () => {
     await using tested = await testedOf();
     const login = await tested.login("ALICE", "alice-secret");

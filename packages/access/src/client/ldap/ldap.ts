@@ -99,6 +99,7 @@ class LdapProvider implements Provider {
       user: found.name,
       groups: Object.freeze(groups),
       roles: Object.freeze([]),
+      ...(found.attributes !== undefined && { attributes: found.attributes }),
       method: "ldap",
       realm: this.#realm,
       expiresAtMs: this.#host.clock.unixMs() + this.#config.sessionMaxSecs * 1_000,
@@ -145,9 +146,9 @@ function loginOf(identity: AuthContext, { user, password }: PasswordShown): Logi
 /** The settings by which users and groups are found: changing one ends the sessions that began under it. */
 function realmOf(config: LdapConfig): string {
   const { url, userSearchBase, userSearchFilter, userDnTemplate, bindDn } = config;
-  const { groupSearchBase, groupSearchFilter, groupNameAttribute } = config;
+  const { groupSearchBase, groupSearchFilter, groupNameAttribute, attributes } = config;
   const users = [url, userSearchBase, userSearchFilter, userDnTemplate, bindDn];
   const groups = [groupSearchBase, groupSearchFilter, groupNameAttribute];
-  const settings = JSON.stringify(["ldap", ...users, ...groups]);
+  const settings = JSON.stringify(["ldap", ...users, ...groups, attributes]);
   return createHash("sha256").update(settings).digest("base64url");
 }

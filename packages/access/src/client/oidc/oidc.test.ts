@@ -227,6 +227,8 @@ describe("oidcAuthenticator", () => {
     expect(tested.authenticator.renew({ ...identity, method: "ldap" })).toBeUndefined();
     await using other = testedOf({ audience: "another" });
     expect(other.authenticator.renew(identity)).toBeUndefined();
+    await using more = testedOf({ attributeClaims: { region: "region" } });
+    expect(more.authenticator.renew(identity)).toBeUndefined();
   });
 });
 

@@ -156,7 +156,9 @@ function loginOf(identity: AuthContext, { token }: ShownToken): Login {
 }
 
 /** The settings that decide who is believed: changing one ends the sessions that began under it. Settings for fetching keys do not. */
-function realmOf({ issuer, audience, usernameClaim, groupsClaim, rolesClaim }: OidcConfig): string {
-  const settings = ["oidc", issuer, audience, usernameClaim, groupsClaim ?? "", rolesClaim ?? ""];
+function realmOf(config: OidcConfig): string {
+  const { issuer, audience, usernameClaim, groupsClaim, rolesClaim, attributeClaims } = config;
+  const claims = [usernameClaim, groupsClaim ?? "", rolesClaim ?? "", attributeClaims];
+  const settings = ["oidc", issuer, audience, ...claims];
   return createHash("sha256").update(JSON.stringify(settings)).digest("base64url");
 }
