@@ -142,6 +142,8 @@ export interface ControlDeps {
   /** Where a script is tried; undefined where none runs (a function). */
   readonly scripts: ScriptSandboxes | undefined;
   readonly workerApi: WorkerApiDeps | undefined;
+  /** Whether this is a staging fleet whose operator takes drills. Said by the host, so no administrator can switch it on. */
+  readonly drills: boolean;
   /** `container` wakes waiters by the store's `watch`; `function` polls and holds for a shorter time. */
   readonly host: "container" | "function";
   /** Aborted when the process stops: waiters are answered and streams end. */

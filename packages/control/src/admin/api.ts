@@ -9,6 +9,7 @@ import { configObjectRoutes } from "./config/configObjects.ts";
 import { judgeRoutes } from "./config/judge.ts";
 import { loginRoutes } from "./account/login.ts";
 import { signOnRoutes } from "./account/signOn.ts";
+import { drillRoutes } from "./fleet/drills.ts";
 import { liveRoutes } from "./live/live.ts";
 import { exportRoutes } from "./query/export.ts";
 import { overviewRoutes } from "./query/overview.ts";
@@ -55,6 +56,7 @@ export function adminApi(deps: ControlDeps): Hono<AdminEnv> {
   revisionRoutes(api);
   workerRoutes(api);
   suspectRoutes(api);
+  drillRoutes(api);
   liveRoutes(api);
   runRoutes(api);
   // First: `running` is no id.

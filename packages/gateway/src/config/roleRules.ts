@@ -21,6 +21,9 @@ function ownerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
     const reason = "must be enabled: workers are served on the admin listener";
     problems.push(problem(["adminApi", "enabled"], reason));
   }
+  if (gateway.drills && !adminApi.enabled) {
+    problems.push(problem(["drills"], "needs adminApi.enabled: drills begin at the admin API"));
+  }
   if (role === "controlPlane" && !served) {
     const reason = "must be enabled: a controlPlane serves workers; otherwise use role standalone";
     problems.push(problem(["workerApi"], reason));
@@ -55,6 +58,11 @@ function reasonOf(key: string): string {
 function workerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
   const { controlPlane, history, lastGood, stateDir } = gateway;
   const problems: RuleProblem[] = [];
+  if (gateway.drills) {
+    const reason =
+      "is for the control plane of a fleet: it says for all workers whether drills run";
+    problems.push(problem(["drills"], reason));
+  }
   if (controlPlane === undefined) {
     problems.push(problem(["controlPlane"], "is missing: a worker gets its configuration there"));
   } else {

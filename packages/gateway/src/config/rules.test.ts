@@ -77,6 +77,12 @@ describe("safetyProblems", () => {
     expect(pathsFor({ workerApi: { enabled: false } })).toEqual([]);
   });
 
+  it("takes consent to drills where they begin, and nowhere else", () => {
+    expect(pathsFor({ drills: true })).toEqual([]);
+    expect(pathsFor({ drills: true, adminApi: { enabled: false } })).toEqual(["gateway.drills"]);
+    expect(pathsFor({ drills: true, role: "worker" })).toContain("gateway.drills");
+  });
+
   it("refuses a listener that takes passwords in clear text from outside", () => {
     const frontends = { mysqlWire: {}, trinoHttp: { tls }, postgresWire: { host: "localhost" } };
     expect(linesFor({ frontends, auth: verified })).toEqual([
@@ -152,6 +158,7 @@ interface Parts {
   readonly adminApi?: unknown;
   readonly role?: unknown;
   readonly workerApi?: unknown;
+  readonly drills?: boolean;
   readonly clusters?: unknown;
   readonly clusterGroups?: unknown;
   readonly auth?: unknown;
@@ -159,8 +166,10 @@ interface Parts {
 
 /** Keys of `gateway` by their names, the rest at the root. */
 function linesFor(parts: Parts): readonly string[] {
-  const { frontends = {}, adminApi = {}, role = "standalone", workerApi, ...rest } = parts;
-  const gateway = { frontends, adminApi, role, ...(workerApi === undefined ? {} : { workerApi }) };
+  const { frontends = {}, adminApi = {}, role = "standalone", workerApi, ...more } = parts;
+  const { drills = false, ...rest } = more;
+  const served = workerApi === undefined ? {} : { workerApi };
+  const gateway = { frontends, adminApi, role, drills, ...served };
   const config = rootSchema.parse({ gateway, ...rest });
   return safetyProblems(config).map(({ path, reason }) => `${textOf(path)}: ${reason}`);
 }

@@ -63,6 +63,11 @@ const gatewaySchema = z
       description:
         "Whether a comment before a statement, such as /* gateway.tags=team:data,job:nightly */, gives it tags. Agents (MCP) never tag theirs so: their operator does, by the header X-Gateway-Tags.",
     }),
+    drills: z.boolean().default(false).meta({
+      title: "Drills",
+      description:
+        "Whether this is a staging fleet, in which an administrator may run drills (gateway drill): load with faults. A control plane without it refuses them.",
+    }),
     persistence: persistenceSchema,
     retention: retentionSchema.prefault({}),
     workerApi: workerApiSchema.optional(),

@@ -81,6 +81,7 @@ export function adminApp(
             ...(shared === undefined ? {} : { capacity: shared }),
           }
         : undefined,
+    drills: config.gateway.drills,
     host: "container",
     stopping,
   });

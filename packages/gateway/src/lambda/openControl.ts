@@ -94,6 +94,8 @@ function appOf(
     testCluster: undefined,
     scripts: undefined,
     workerApi: fleetSecrets === undefined ? undefined : { secrets: fleetSecrets },
+    // Its settings are few and of the platform; a fleet to be drilled has a control plane as a process.
+    drills: false,
     host: "function",
     // The platform freezes and ends instances without a word.
     stopping: new AbortController().signal,

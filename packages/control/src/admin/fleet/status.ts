@@ -27,6 +27,7 @@ const statusSchema = z.strictObject({
   host: z.enum(["container", "function"]),
   workerApi: z.boolean(),
   runsQueries: z.boolean(),
+  drills: z.boolean().meta({ description: "Whether drills are taken: a staging fleet." }),
 });
 
 /** A store that forgets is fine for a first look; whoever runs a fleet on it has to know. */
@@ -64,6 +65,7 @@ export function statusRoutes(api: AdminApi): void {
         host,
         workerApi: deps.workerApi !== undefined,
         runsQueries: deps.queries !== undefined,
+        drills: deps.drills,
       };
       return Response.json(status, { headers: freshnessHeaders(deps) });
     },

@@ -104,6 +104,7 @@ export async function testAdmin(options: TestAdminOptions = {}): Promise<TestAdm
     scripts: undefined,
     testCluster: () => Promise.resolve(ok({ tookMs: 1 })),
     workerApi: { secrets: [new Secret(fleetSecret)] },
+    drills: false,
     stopping: new AbortController().signal,
     ...options.deps,
   };

@@ -144,6 +144,7 @@ function depsOf({ host, kind, store, config, secrets, stopping }: DepsParts): Co
     explainAccess: undefined,
     scripts: undefined,
     testCluster: undefined,
+    drills: false,
     workerApi: { secrets: secrets.map((secret) => new Secret(secret)) },
     stopping,
   };
