@@ -278,7 +278,8 @@ export const rooms = {
       "starting.ts",
     ],
     imports: ["command", "config"],
-    entry: ["command", "host", "imports", "lambda"],
+    drill: ["command", "config", "host"],
+    entry: ["command", "drill", "host", "imports", "lambda"],
   },
   "gateway/src/host": {
     shared: ["clock"],

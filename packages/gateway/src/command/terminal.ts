@@ -17,6 +17,8 @@ export const exitCode = {
   config: 1,
   startFailed: 2,
   drainOverrun: 3,
+  /** A drill was run, and an invariant did not hold. */
+  violated: 4,
 } as const;
 
 export const usage = `Usage: gateway COMMAND [--config FILE]      (default FILE: gateway.yaml)
@@ -33,6 +35,8 @@ export const usage = `Usage: gateway COMMAND [--config FILE]      (default FILE:
   admin reset-password [--user NAME]
                            read a password, give it to a user of the admin API (default: admin)
   import pgbouncer FILE    print a config for what a PgBouncer's does
+  drill --target URL --worker URL …
+                           break a staging fleet and report what held (docs/drills.md)
   hash-password [--scram]  read a password, print its bcrypt hash or SCRAM verifier
   fleet                    a control plane and two workers on this machine, with sample data
   quickstart [--data DIR] [--free-ports]

@@ -11,6 +11,7 @@ import { resetPasswordCommand } from "../command/resetPassword.ts";
 import { startCommand } from "../command/start.ts";
 import { validateCommand } from "../command/validate.ts";
 import { exitCode, usage, type Terminal } from "../command/terminal.ts";
+import { drillCommand } from "../drill/drillCommand.ts";
 import { importPgbouncerCommand } from "../imports/importCommand.ts";
 import { exitNow } from "../host/process/exit.ts";
 import { boundMemory } from "../host/memory/heap.ts";
@@ -63,6 +64,8 @@ async function run(command: string | undefined, args: readonly string[]): Promis
       return admin(args);
     case "import":
       return imported(args);
+    case "drill":
+      return drillCommand(args, terminal);
     case "hash-password":
       return hashPasswordCommand(terminal, hashForm(args));
     case "quickstart":
