@@ -20,13 +20,17 @@ class Engine {
   url = "";
   /** Statements of clients: text, user, and when each began and ended, milliseconds of this process. */
   statements = [];
+  /** Put over the time of each statement that begins. */
+  slowMs = 0;
+  /** Answers to drills that are yet to be wrong. */
+  #lies = 0;
   #server = createServer((request, response) => {
     void this.#handle(request, response).catch(() => response.destroy());
   });
 
-  async listen(address) {
+  async listen(address, port = 0) {
     await new Promise((resolve) => {
-      this.#server.listen(0, address, resolve);
+      this.#server.listen(port, address, resolve);
     });
     this.url = `http://${address}:${this.#server.address().port}`;
   }
@@ -36,6 +40,22 @@ class Engine {
     return new Promise((resolve) => {
       this.#server.close(resolve);
     });
+  }
+
+  /** As a process that is killed and started again: what ran is over, and nobody knows of it any more. */
+  async restart() {
+    const { hostname, port } = new URL(this.url);
+    await this.close();
+    for (const statement of this.statements) {
+      statement.end();
+      statement.gone = true;
+    }
+    await this.listen(hostname, Number(port));
+  }
+
+  /** The next answer to a drill is not what was asked for. */
+  lie() {
+    this.#lies = 1;
   }
 
   get running() {
@@ -53,7 +73,7 @@ class Engine {
       return answer(response, this.#begin(sql, request.headers));
     }
     const statement = this.statements[Number(/\/q(\d+)(?:\/|$)/.exec(path)?.[1])];
-    if (statement === undefined) return response.writeHead(404).end();
+    if (statement === undefined || statement.gone) return response.writeHead(404).end();
     if (method === "DELETE") {
       if (statement.untilMs === undefined) statement.cancelled = true;
       statement.end();
@@ -64,11 +84,13 @@ class Engine {
   }
 
   #list() {
-    return this.statements.map(({ id, tags, untilMs }) => ({
-      queryId: `q${id}`,
-      state: untilMs === undefined ? "RUNNING" : "FINISHED",
-      session: { clientTags: tags },
-    }));
+    return this.statements
+      .filter(({ gone }) => !gone)
+      .map(({ id, tags, untilMs }) => ({
+        queryId: `q${id}`,
+        state: untilMs === undefined ? "RUNNING" : "FINISHED",
+        session: { clientTags: tags },
+      }));
   }
 
   #begin(sql, headers) {
@@ -84,7 +106,7 @@ class Engine {
       ended,
       pages: 0,
     };
-    const runMs = Number(/'(\d+) ms/.exec(sql)?.[1] ?? 0);
+    const runMs = this.slowMs + Number(/'(\d+) ms/.exec(sql)?.[1] ?? 0);
     const timer = setTimeout(() => statement.end(), runMs);
     statement.end = () => {
       clearTimeout(timer);
@@ -95,8 +117,15 @@ class Engine {
     return this.#page(statement);
   }
 
+  #cellOf(mark) {
+    if (mark === undefined) return 1;
+    if (this.#lies === 0) return mark;
+    this.#lies -= 1;
+    return `${mark}x`;
+  }
+
   #page(statement) {
-    const { id, untilMs, cancelled } = statement;
+    const { id, sql, untilMs, cancelled } = statement;
     if (cancelled) return { id: `q${id}`, stats: { state: "FAILED", queued: false }, error };
     const stats = { state: untilMs === undefined ? "RUNNING" : "FINISHED", queued: false };
     if (untilMs === undefined) {
@@ -104,10 +133,17 @@ class Engine {
       const nextUri = `${this.url}${statementPath}/executing/q${id}/y1/${statement.pages}`;
       return { id: `q${id}`, nextUri, stats };
     }
-    const typeSignature = { rawType: "integer", arguments: [] };
-    const columns = [{ name: "one", type: "integer", typeSignature }];
-    return { id: `q${id}`, columns, data: [[1]], stats };
+    const mark = markOf(sql);
+    const type = mark === undefined ? "integer" : "varchar";
+    const typeSignature = { rawType: type, arguments: [] };
+    const columns = [{ name: "one", type, typeSignature }];
+    return { id: `q${id}`, columns, data: [[this.#cellOf(mark)]], stats };
   }
+}
+
+/** What a statement of a drill wants to have back. */
+function markOf(sql) {
+  return /^select '(drill_\w+)'/.exec(sql)?.[1];
 }
 
 /** Of a statement that somebody ended. */
