@@ -30,10 +30,13 @@ describe("pyarrow and the ADBC driver", () => {
       "described int16",
       "prepared int32",
       "error True",
+      "ingested [3, 3, 3] 9 12 x 1.50 1970-01-01 00:00:00.000001",
       "ingest refused",
+      "ingested many 100000 4999950000",
       "rows 1000000 499999500000",
       "after rollback 3",
       "after commit 4",
+      "ingest rolled back 9",
       "cancelled",
     ]);
     expect(cancelMs).toBeLessThan(2_000);

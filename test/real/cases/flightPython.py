@@ -45,10 +45,23 @@ with dbapi.connect(uri, db_kwargs=login, autocommit=True) as c, c.cursor() as cu
         cur.execute("select * from nowhere")
     except dbapi.ProgrammingError as error:
         print("error", "nowhere" in str(error))
+    fresh = pyarrow.table({
+        "a": pyarrow.array([1, None, 3], pyarrow.int64()),
+        "t": ["x", "ä", None],
+        "d": pyarrow.array([decimal.Decimal("1.50"), None, None], pyarrow.decimal128(10, 2)),
+        "ts": pyarrow.array([0, 1, None], pyarrow.timestamp("us")),
+    })
+    modes = [cur.adbc_ingest("flight_new", fresh, mode=mode) for mode in ("replace", "append", "create_append")]
+    cur.execute("select count(*), sum(a)::bigint, min(t), max(d), max(ts) from flight_new")
+    print("ingested", modes, *map(str, cur.fetchone()))
     try:
-        cur.adbc_ingest("flight_new", pyarrow.table({"a": [1]}))
-    except dbapi.NotSupportedError:
+        cur.adbc_ingest("flight_new", fresh, mode="create")
+    except dbapi.Error:
         print("ingest refused")
+    many = pyarrow.table({"i": range(100_000), "t": ["x"] * 100_000})
+    cur.adbc_ingest("flight_many", many, mode="replace")
+    cur.execute("select count(*), sum(i)::bigint from flight_many")
+    print("ingested many", *cur.fetchone())
     cur.execute("select i, i::double as d, 'x' || i as t from range(1000000) r(i)")
     total = rows = 0
     for batch in cur.fetch_record_batch():
@@ -65,6 +78,10 @@ with dbapi.connect(uri, db_kwargs=login) as c, c.cursor() as cur:
     c.commit()
     cur.execute("select count(*) from flight_py")
     print("after commit", cur.fetchone()[0])
+    cur.adbc_ingest("flight_new", fresh, mode="append")
+    c.rollback()
+    cur.execute("select count(*) from flight_new")
+    print("ingest rolled back", cur.fetchone()[0])
     c.rollback()
 
 with dbapi.connect(uri, db_kwargs=login, autocommit=True) as c, c.cursor() as cur:

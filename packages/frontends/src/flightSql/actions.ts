@@ -2,9 +2,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Sealer } from "@gateway/core/handle/seal.ts";
-import type { Pin } from "@gateway/core/query/pin.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { readStatement } from "@gateway/core/sql/statement.ts";
 import { encapsulatedSchema } from "@gateway/wire/flight/arrowWrite.ts";
 import type { Asking } from "./asking.ts";
 import { actionResult, packed } from "./encode.ts";
@@ -15,7 +13,8 @@ import * as flight from "./proto/Flight_pb.js";
 import * as sql from "./proto/FlightSql_pb.js";
 import { nameOf, read, readAny, textTooLarge, unsupported } from "./read/command.ts";
 import type { Service } from "./requests.ts";
-import { admit, preparedQuery, runToEnd } from "./run/statements.ts";
+import { admit, preparedQuery } from "./run/statements.ts";
+import { begin, end } from "./run/transaction.ts";
 import { SessionActions } from "./session/actions.ts";
 import { fieldOf } from "./value/types.ts";
 
@@ -107,18 +106,9 @@ export class Actions {
   }
 
   async #begin(asking: Asking): Answer {
-    const session = asking.session();
-    const statement = readStatement("START TRANSACTION", session.dialect);
-    const query = this.#service.door.query(statement, [], session);
-    let pin: Pin | undefined;
-    const done = await runToEnd(this.#service, query, asking.call.signal, (change) => {
-      if (change.kind === "pinned") pin = change.pin;
-    });
-    if (!done.ok || pin === undefined || asking.call.signal.aborted) {
-      await pin?.end();
-      return done.ok ? err(unsupported("The engine has no transactions.")) : done;
-    }
-    const id = this.#service.transactions.begin(pin, asking.user);
+    const pin = await begin(this.#service, asking.session(), asking.call.signal);
+    if (!pin.ok) return pin;
+    const id = this.#service.transactions.begin(pin.value, asking.user);
     const transactionId = Buffer.from(id, "latin1");
     const result = create(sql.ActionBeginTransactionResultSchema, { transactionId });
     return ok(packed(sql.ActionBeginTransactionResultSchema, result));
@@ -149,17 +139,9 @@ export class Actions {
     }
   }
 
-  async #run(text: "COMMIT" | "ROLLBACK", { session, onChange }: Asked, asking: Asking): Answer {
-    const query = this.#service.door.query(readStatement(text, session.dialect), [], session);
-    let outcome: string | undefined;
-    const done = await runToEnd(this.#service, query, asking.call.signal, (change) => {
-      if (change.kind === "unpinned") outcome = change.outcome;
-      onChange(change);
-    });
-    if (!done.ok) return done;
-    // A transaction in which a statement failed is rolled back, and its client must not believe otherwise.
-    const undone = text === "COMMIT" && outcome === "rolledBack";
-    return undone ? err(rolledBack) : ok(undefined);
+  #run(text: "COMMIT" | "ROLLBACK", { session, onChange }: Asked, asking: Asking): Answer {
+    const { signal } = asking.call;
+    return end(this.#service, text, { session, signal, onChange });
   }
 
   #cancelQuery(body: Uint8Array, asking: Asking): Result<Uint8Array, GatewayError> {
@@ -191,9 +173,6 @@ export class Actions {
 type Asked = Extract<ReturnType<Asking["asked"]>, { ok: true }>["value"];
 
 const noTransaction = gatewayError("query.transaction", { message: "No transaction is named." });
-const rolledBack = gatewayError("query.transactionAborted", {
-  message: "The transaction was rolled back, because a statement in it failed.",
-});
 
 /** The message in an `Any`, whatever that says it is. */
 function unpack<Desc extends Parameters<typeof read>[0]>(schema: Desc, body: Uint8Array) {

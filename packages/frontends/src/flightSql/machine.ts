@@ -34,7 +34,7 @@ export const commandTable = {
   CommandStatementQuery: reads,
   CommandStatementUpdate: puts,
   CommandStatementSubstraitPlan: unbuilt,
-  CommandStatementIngest: unbuilt,
+  CommandStatementIngest: puts,
   /** Put: values of its parameters. */
   CommandPreparedStatementQuery: { info: "serve", poll: "serve", schema: "serve", put: "serve" },
   CommandPreparedStatementUpdate: puts,

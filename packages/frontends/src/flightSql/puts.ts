@@ -1,4 +1,4 @@
-/** `DoPut`: updates, and values of parameters. */
+/** `DoPut`: updates, values of parameters, and rows for a table. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -9,10 +9,20 @@ import { putResult, updateResult } from "./encode.ts";
 import { FlightDataSchema, type FlightData } from "./proto/Flight_pb.js";
 import { DoPutPreparedStatementResultSchema } from "./proto/FlightSql_pb.js";
 import { read, readCommand, violation, type Command } from "./read/command.ts";
+import { readIngest } from "./read/ingest.ts";
+import { Readers } from "./readers.ts";
 import type { Service } from "./requests.ts";
 import type { Prepared } from "./run/prepared.ts";
+import { ingestRows } from "./run/ingest.ts";
 import { admit, plainQuery, preparedQuery, runToEnd } from "./run/statements.ts";
-import { parameterFields, parameterRows, type ParameterRows } from "./value/parameters.ts";
+import {
+  parameterFields,
+  parameterRows,
+  parameterTypes,
+  rowReader,
+  type ParameterRows,
+  type RowReader,
+} from "./value/parameters.ts";
 
 type Answer = Promise<Result<void, GatewayError>>;
 type Named<Name extends Command["name"]> = Extract<Command, { name: Name }>["message"];
@@ -22,6 +32,7 @@ const boundRowsMax = 1_000_000;
 
 export class Puts {
   readonly #service: Service;
+  readonly #ingests = new Readers();
 
   constructor(service: Service) {
     this.#service = service;
@@ -41,6 +52,8 @@ export class Puts {
     switch (command.value.name) {
       case "CommandStatementUpdate":
         return this.#update(command.value.message, asking);
+      case "CommandStatementIngest":
+        return this.#ingest(command.value.message, asking, values);
       case "CommandPreparedStatementUpdate":
         return this.#updatePrepared(command.value.message, asking, values);
       case "CommandPreparedStatementQuery":
@@ -61,6 +74,35 @@ export class Puts {
     const done = await runToEnd(this.#service, query, signal, asked.value.onChange);
     if (!done.ok) return done;
     await asking.call.send(updateResult(done.value.updateCount));
+    return ok(undefined);
+  }
+
+  /** Rows for a table. Each holds a message while it goes to the engine, so only some are taken at a time. */
+  async #ingest(command: Named<"CommandStatementIngest">, asking: Asking, values: Values): Answer {
+    const ingest = readIngest(command);
+    if (!ingest.ok) return ingest;
+    const asked = asking.asked(command.transactionId);
+    if (!asked.ok) return asked;
+    const fields = values.schema();
+    if (!fields.ok) return fields;
+    if (fields.value === undefined) return err(violation("The rows have no columns."));
+    const types = parameterTypes(fields.value);
+    if (!types.ok) return types;
+    const columns = types.value.map((type, at) => ({ name: fields.value?.[at]?.name ?? "", type }));
+    const { signal } = asking.call;
+    using turn = await this.#ingests.turn(asking.user, signal);
+    if (turn === undefined) return err(gatewayError("query.cancelled"));
+    const { session, onChange } = asked.value;
+    const count = await ingestRows(this.#service, {
+      ingest: ingest.value,
+      columns,
+      batches: values.batches(fields.value),
+      session,
+      signal,
+      onChange,
+    });
+    if (!count.ok) return count;
+    await asking.call.send(updateResult(count.value));
     return ok(undefined);
   }
 
@@ -147,6 +189,8 @@ interface RowsOfMessage {
   readonly bytes: number;
 }
 
+type Each<Value> = AsyncGenerator<Result<Value, GatewayError>, void, void>;
+
 /** The values that follow a command, message by message. */
 class Values {
   readonly #asking: Asking;
@@ -166,17 +210,28 @@ class Values {
     return fields.ok && fields.value.length === 0 ? ok(undefined) : fields;
   }
 
-  async *rows(
-    fields: readonly ArrowField[],
-  ): AsyncGenerator<Result<RowsOfMessage, GatewayError>, void, void> {
+  async *rows(fields: readonly ArrowField[]): Each<RowsOfMessage> {
+    for await (const data of this.#messages()) {
+      if (!data.ok) return yield data;
+      const { dataHeader, dataBody } = data.value;
+      const rows = parameterRows(fields, dataHeader, dataBody);
+      yield rows.ok ? ok({ rows: rows.value, bytes: dataBody.length }) : rows;
+    }
+  }
+
+  /** The same rows, not read yet. */
+  async *batches(fields: readonly ArrowField[]): Each<RowReader> {
+    for await (const data of this.#messages()) {
+      yield data.ok ? rowReader(fields, data.value.dataHeader, data.value.dataBody) : data;
+    }
+  }
+
+  async *#messages(): Each<FlightData> {
     for (;;) {
       const next = await nextData(this.#asking);
       if (!next.ok) return yield next;
       if (next.value === undefined) return;
-      const { dataHeader, dataBody } = next.value;
-      if (dataHeader.length === 0) continue;
-      const rows = parameterRows(fields, dataHeader, dataBody);
-      yield rows.ok ? ok({ rows: rows.value, bytes: dataBody.length }) : rows;
+      if (next.value.dataHeader.length > 0) yield ok(next.value);
     }
   }
 }

@@ -53,6 +53,7 @@ function handleOf({ name, message }: Command): Uint8Array {
       return message.preparedStatementHandle;
     case "CommandStatementQuery":
     case "CommandStatementUpdate":
+    case "CommandStatementIngest":
       return message.transactionId ?? nothing;
     default:
       return nothing;

@@ -75,8 +75,8 @@ function infosFor(dialect: Dialect): readonly Info[] {
       value: BigInt(SqlSupportedTransaction.TRANSACTION),
     },
     boolean(SqlInfo.FLIGHT_SQL_SERVER_CANCEL, true),
-    boolean(SqlInfo.FLIGHT_SQL_SERVER_BULK_INGESTION, false),
-    boolean(SqlInfo.FLIGHT_SQL_SERVER_INGEST_TRANSACTIONS_SUPPORTED, false),
+    boolean(SqlInfo.FLIGHT_SQL_SERVER_BULK_INGESTION, true),
+    boolean(SqlInfo.FLIGHT_SQL_SERVER_INGEST_TRANSACTIONS_SUPPORTED, true),
     string(SqlInfo.SQL_IDENTIFIER_QUOTE_CHAR, quote),
   ];
 }

@@ -15,6 +15,7 @@ export interface CellBuffers {
 export type ReadCell = (row: number) => Parameter | undefined;
 
 export interface ParameterReader {
+  readonly type: DataType;
   /** Buffers of the column in the message, its validity among them. */
   readonly buffers: number;
   /** Undefined when the buffers are shorter than the rows. */
@@ -27,7 +28,7 @@ type ReadValue = (cells: View, row: number) => Value | undefined;
 export function parameterReader({ type, metadata }: ArrowField): ParameterReader | undefined {
   if (type.kind === "null") {
     const none: Parameter = { type: { kind: "null" }, value: null };
-    return { buffers: 0, open: () => () => none };
+    return { type: none.type, buffers: 0, open: () => () => none };
   }
   if (type.kind === "utf8" || type.kind === "largeUtf8") {
     const json = metadata.get("ARROW:extension:name") === "arrow.json";
@@ -108,6 +109,7 @@ function wholeDays(ms: bigint): bigint | undefined {
 
 function fixed(type: DataType, bits: number, read: ReadValue): ParameterReader {
   return {
+    type,
     buffers: 2,
     open: (cells) => {
       const [values = new Uint8Array(0)] = cells.buffers;
@@ -125,6 +127,7 @@ function variable(
 ): ParameterReader {
   const width = large ? 8 : 4;
   return {
+    type,
     buffers: 3,
     open: (cells) => {
       const [offsets = new Uint8Array(0), values = new Uint8Array(0)] = cells.buffers;

@@ -4,7 +4,7 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Parameter } from "@gateway/core/type/type.ts";
+import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import { readMessage, type ArrowMessage } from "@gateway/wire/flight/arrowRead.ts";
 import type { ArrowField } from "@gateway/wire/flight/arrowType.ts";
 import { parameterReader, type CellBuffers, type ReadCell } from "./cells.ts";
@@ -12,8 +12,10 @@ import { parameterReader, type CellBuffers, type ReadCell } from "./cells.ts";
 /** One row of parameters for each run of the statement. */
 export type ParameterRows = readonly (readonly Parameter[])[];
 
-/** Most values of one message. */
+/** Most values of one message that is read at once. */
 const valuesMax = 1_000_000;
+/** And of one that is read piece by piece: a column without values takes no bytes, so a message could name any number of rows. */
+const piecedValuesMax = 16 * 1024 * 1024;
 
 /** What the client's schema message says. */
 export function parameterFields(metadata: Uint8Array): Result<readonly ArrowField[], GatewayError> {
@@ -22,32 +24,64 @@ export function parameterFields(metadata: Uint8Array): Result<readonly ArrowFiel
   return err(unreadable(message.kind === "bad" ? message.reason : "a message before its schema"));
 }
 
-/** The rows of one record batch. */
+/** The types of the values that come in these columns. */
+export function parameterTypes(
+  fields: readonly ArrowField[],
+): Result<readonly DataType[], GatewayError> {
+  const types = fields.map((field) => parameterReader(field)?.type);
+  const known = types.filter((type) => type !== undefined);
+  return known.length === types.length ? ok(known) : err(noType);
+}
+
+/** Rows of a message that are read piece by piece: as values they take many times the memory. */
+export interface RowReader {
+  readonly rows: number;
+  /** `count` rows, which are there, from the one of that number on. */
+  read(from: number, count: number): Result<ParameterRows, GatewayError>;
+}
+
+/** The rows of one record batch, as far as they are asked for. */
+export function rowReader(
+  fields: readonly ArrowField[],
+  metadata: Uint8Array,
+  body: Uint8Array,
+): Result<RowReader, GatewayError> {
+  const message = readMessage(metadata);
+  if (message.kind !== "batch") {
+    return err(unreadable(message.kind === "bad" ? message.reason : "a second schema"));
+  }
+  if (message.rows * fields.length > piecedValuesMax) return err(tooManyValues);
+  const columns = readColumns(fields, message, body);
+  if (!columns.ok) return columns;
+  const read = (from: number, count: number): Result<ParameterRows, GatewayError> => {
+    const rows: (readonly Parameter[])[] = [];
+    for (let row = from; row < from + count; row += 1) {
+      const values: Parameter[] = [];
+      for (const cell of columns.value) {
+        const parameter = cell(row);
+        if (parameter === undefined) return err(unreadable("a value that does not fit its type"));
+        values.push(parameter);
+      }
+      rows.push(values);
+    }
+    return ok(rows);
+  };
+  return ok({ rows: message.rows, read });
+}
+
+/** All rows of one record batch. */
 export function parameterRows(
   fields: readonly ArrowField[],
   metadata: Uint8Array,
   body: Uint8Array,
 ): Result<ParameterRows, GatewayError> {
-  const message = readMessage(metadata);
-  if (message.kind !== "batch") {
-    return err(unreadable(message.kind === "bad" ? message.reason : "a second schema"));
+  const reader = rowReader(fields, metadata, body);
+  if (!reader.ok) return reader;
+  const { rows, read } = reader.value;
+  if (rows * Math.max(fields.length, 1) > valuesMax) {
+    return err(tooManyValues);
   }
-  if (message.rows * Math.max(fields.length, 1) > valuesMax) {
-    return err(unreadable("too many values in one message"));
-  }
-  const columns = readColumns(fields, message, body);
-  if (!columns.ok) return columns;
-  const rows: (readonly Parameter[])[] = [];
-  for (let row = 0; row < message.rows; row += 1) {
-    const values: Parameter[] = [];
-    for (const read of columns.value) {
-      const parameter = read(row);
-      if (parameter === undefined) return err(unreadable("a value that does not fit its type"));
-      values.push(parameter);
-    }
-    rows.push(values);
-  }
-  return ok(rows);
+  return read(0, rows);
 }
 
 function readColumns(
@@ -59,7 +93,7 @@ function readColumns(
   let next = 0;
   for (const [index, field] of fields.entries()) {
     const reader = parameterReader(field);
-    if (reader === undefined) return err(unreadable("a type that no parameter has"));
+    if (reader === undefined) return err(noType);
     if (message.nodes[index]?.[0] !== message.rows)
       return err(unreadable("a column of another length"));
     const buffers: Uint8Array[] = [];
@@ -92,6 +126,9 @@ function bufferOf(
   if (offset < 0 || length < 0 || offset + length > body.length) return undefined;
   return body.subarray(offset, offset + length);
 }
+
+const tooManyValues = unreadable("too many values in one message");
+const noType = unreadable("a type that no parameter has");
 
 function unreadable(reason: string): GatewayError {
   return gatewayError("query.parameters", {
