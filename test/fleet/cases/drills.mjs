@@ -28,8 +28,10 @@ export async function run(fleet) {
   const remote = await startRemote(fleet, { engine, control, worker: workers[0] });
   const target = ["--target", `http://127.0.0.1:${control.port}`, "--admin", "root"];
   const asked = workers.flatMap(({ ports, url }) => [
-    ...["--worker", `http://127.0.0.1:${ports.trinoHttp}`],
-    ...["--metrics", `${url}/metrics`],
+    "--worker",
+    `http://127.0.0.1:${ports.trinoHttp}`,
+    "--metrics",
+    `${url}/metrics`,
   ]);
   const sql = ["--sql", "select '{mark}' as {mark}, '40 ms'"];
   const quick = ["--clients", "6", "--hold-secs", "4", "--client", "ann", "--json", ...sql];
@@ -37,11 +39,23 @@ export async function run(fleet) {
 
   const whole = await drill(
     ...asked,
-    ...["--stop-control", remote.command("stop"), "--start-control", remote.command("start")],
-    ...["--restart-worker", remote.command("restart")],
-    ...["--slow-engine", remote.command("slow"), "--heal-engine", remote.command("heal")],
-    ...["--kill-engine", remote.command("kill"), "--revoke-user"],
-    ...["--engine-running", remote.command("running"), "--cap", String(cap)],
+    "--stop-control",
+    remote.command("stop"),
+    "--start-control",
+    remote.command("start"),
+    "--restart-worker",
+    remote.command("restart"),
+    "--slow-engine",
+    remote.command("slow"),
+    "--heal-engine",
+    remote.command("heal"),
+    "--kill-engine",
+    remote.command("kill"),
+    "--revoke-user",
+    "--engine-running",
+    remote.command("running"),
+    "--cap",
+    String(cap),
   );
   same(whole.code, 0, `exit code (${whole.text})`);
   const names = ["controlPlaneAway", "workerRestart", "slowEngine", "engineKilled", "userRevoked"];
@@ -62,7 +76,12 @@ export async function run(fleet) {
   // Planted: an engine that runs one too many, answers that are not what was asked for, a fault that stays.
   const over = await drill(
     ...asked,
-    ...["--restart-worker", "true", "--engine-running", `echo ${cap + 1}`, "--cap", String(cap)],
+    "--restart-worker",
+    "true",
+    "--engine-running",
+    `echo ${cap + 1}`,
+    "--cap",
+    String(cap),
   );
   same(violatedOf(over), ["cap"], `more than the cap (${over.text})`);
   const lied = await drill(...asked, "--restart-worker", remote.command("lie"));
@@ -173,5 +192,5 @@ async function refusedWithoutConsent(fleet, drill, { control, asked }) {
   same(refused.code, 1, `a fleet without consent (${refused.text})`);
   check(refused.text.includes("noDrills"), `says why: ${refused.text}`);
   same((await other.admin.got("/admin/audit?action=drill")).items, [], "rows of what was refused");
-  await Promise.all([control, other].map((program) => program.running && program.stop()));
+  await Promise.all([control, other].map((plane) => plane.running && plane.stop()));
 }

@@ -112,8 +112,8 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const identities = compileIdentities(config.clusters, parts);
   const within = withinRealm(authorizer, config.clusterGroups, backends);
   const routes = compileRoutes(config, within, ask);
-  const { policy } = parts;
-  const policing = policingOf(config.accessControl, { host, ask, running, policy }, (name) =>
+  const policingParts = { host, ask, running, policy: parts.policy };
+  const policing = policingOf(config.accessControl, policingParts, (name) =>
     controlledGroup(found(groups, name), backends),
   );
   return {
@@ -122,11 +122,9 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     authorizer,
     renew: (identity) => renewed(identity, host, authenticator),
     route: async (asked, trace, signal) => {
-      const { session } = asked;
-      const identity = renewed(session.identity, host, authenticator);
+      const identity = renewed(asked.session.identity, host, authenticator);
       if (identity === undefined) return err(gatewayError("auth.expired"));
-      const query =
-        identity === session.identity ? asked : { ...asked, session: { ...session, identity } };
+      const query = askedBy(asked, identity);
       const routed = await routes.route(query, trace, signal);
       return routed.ok ? ok(taggedAs(routed.value, found(groups, routed.value.group))) : routed;
     },
@@ -168,6 +166,14 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       await closeParts(parts);
     },
   };
+}
+
+function askedBy<Q extends { readonly session: { readonly identity: AuthContext } }>(
+  asked: Q,
+  identity: AuthContext,
+): Q {
+  const { session } = asked;
+  return identity === session.identity ? asked : { ...asked, session: { ...session, identity } };
 }
 
 function watchesOf(parts: CompileParts): ReadonlyMap<string, Watch> {

@@ -43,7 +43,7 @@ export async function request(url: URL, asked: Request): Promise<Result<Reply, N
 async function textOf(response: Response): Promise<string | undefined> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
-  for await (const piece of response.body ?? []) {
+  for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += piece.byteLength;
     if (bytes > bodyBytesMax) return undefined;
     pieces.push(piece);

@@ -84,12 +84,15 @@ function recovery({ fault, recoveredMs }: Evidence): Finding {
   if (recoveredMs === undefined) {
     return violated("recovery", "not every client and worker was back within the limit");
   }
-  const secs = (ms: number): string => (ms / 1000).toFixed(1);
   const after = secs(Math.max(0, recoveredMs - fault.undoneMs));
   return held(
     "recovery",
     `${after} s after the fault was undone, ${secs(recoveredMs - fault.fromMs)} s after it began`,
   );
+}
+
+function secs(ms: number): string {
+  return (ms / 1000).toFixed(1);
 }
 
 function refusedUser(found: RevokedEvidence | undefined): Finding {

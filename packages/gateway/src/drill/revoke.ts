@@ -84,6 +84,10 @@ interface NotWritten {
   readonly unsure: boolean;
 }
 
+function notWritten(text: string, unsure = false): Result<never, NotWritten> {
+  return err({ text, unsure });
+}
+
 type Users = Readonly<Record<string, unknown>>;
 
 /** Writes the users anew; a write that somebody else's came before is made again over theirs. */
@@ -91,20 +95,20 @@ async function changed(
   api: AdminApi,
   change: (users: Users) => Users,
 ): Promise<Result<Revision, NotWritten>> {
-  const not = (text: string, unsure = false) => err({ text, unsure });
   for (let write = 0; write < writesMax; write += 1) {
     const read = await api.users();
-    if (!read.ok) return not(read.error.text);
+    if (!read.ok) return notWritten(read.error.text);
     const { staticUsers } = read.value.body;
     const users = isObject(staticUsers) ? staticUsers["users"] : undefined;
-    if (!isObject(staticUsers) || !isObject(users)) return not("auth.provider is not static");
+    if (!isObject(staticUsers) || !isObject(users))
+      return notWritten("auth.provider is not static");
     const body = { ...read.value.body, staticUsers: { ...staticUsers, users: change(users) } };
     const written = await api.writeUsers({ body, etag: read.value.etag });
     if (written.ok) return written;
     const { status = 503, text } = written.error;
-    if (status !== 412) return not(text, status >= 500);
+    if (status !== 412) return notWritten(text, status >= 500);
   }
-  return not("somebody else writes the users all the time");
+  return notWritten("somebody else writes the users all the time");
 }
 
 async function knownEverywhere(parts: RevokeParts, login: Login, at: Revision): Promise<boolean> {

@@ -37,7 +37,7 @@ export function parameterTypes(
 export interface RowReader {
   readonly rows: number;
   /** `count` rows, which are there, from the one of that number on. */
-  read(from: number, count: number): Result<ParameterRows, GatewayError>;
+  readonly read: (from: number, count: number) => Result<ParameterRows, GatewayError>;
 }
 
 /** The rows of one record batch, as far as they are asked for. */
