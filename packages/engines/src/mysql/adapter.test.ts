@@ -113,6 +113,20 @@ describe("a server that misbehaves", () => {
     expect((await asked(backend, "select 'after'")).at(-1)?.kind).toBe("done");
   });
 
+  it("and commits although that was cancelled is believed", async () => {
+    const controller = new AbortController();
+    await using server = await ScriptedMysql.start(({ text }) => {
+      if (text === "COMMIT") controller.abort();
+      return undefined;
+    });
+    await using backend = await backendOf(server.port, { poolSize: 1 });
+    const call: MysqlCall = { home: new Home(), foundRows: false, ignoreSpace: false };
+    const session = { frontend: "mysqlWire", dialect: "mysql" } as const;
+    const begun = { ...identifiedOf("begin", [], session), mysql: call };
+    await using lane = valueOf(await backend.begin(begun, never));
+    expect(await lane.commit(controller.signal)).toMatchObject({ ok: true });
+  });
+
   it("and refuses the pool's login is not reached, in none of its words", async () => {
     await using server = await ScriptedMysql.start();
     server.refuses = true;

@@ -340,7 +340,17 @@ export class MysqlLane implements PinnedLane {
     if (this.#closed || !this.#open) return err(over);
     const { seat } = this.#begun;
     if (seat.busy) return err(stillBusy);
-    const done = await ask(seat.member, sql, signal);
+    if (signal.aborted) return err(gatewayError("query.cancelled"));
+    // The server ends no COMMIT, and to leave without its answer would tell a client that nothing was committed.
+    const limit = new AbortController();
+    let timer: Disposable | undefined;
+    const wait = (): void => {
+      timer ??= this.#context.clock.timer(endingMs, () => limit.abort());
+    };
+    signal.addEventListener("abort", wait, { once: true });
+    const done = await ask(seat.member, sql, limit.signal);
+    signal.removeEventListener("abort", wait);
+    timer?.[Symbol.dispose]();
     if (!done.ok) return done;
     this.#open = false;
     return ok(undefined);

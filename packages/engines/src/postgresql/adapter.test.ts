@@ -111,6 +111,17 @@ describe("a server that misbehaves", () => {
     expect((await ran(backend, "select 'after'")).last?.kind).toBe("done");
   });
 
+  it("and commits although that was cancelled is believed", async () => {
+    const controller = new AbortController();
+    await using server = await ScriptedPostgres.start((seen) => {
+      if (seen.text.includes("COMMIT")) controller.abort();
+      return truth(seen);
+    });
+    await using backend = await backendOf(server.port, { poolSize: 1 });
+    await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
+    expect(await lane.commit(controller.signal)).toMatchObject({ ok: true });
+  });
+
   it("and is not there is not reached", async () => {
     await using nobody = await backendOf(1);
     expect(codeOf(await ran(nobody, "select 1"))).toBe("cluster.connectFailed");
