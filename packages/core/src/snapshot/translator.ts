@@ -16,7 +16,7 @@ import type { Dialect } from "../sql/dialect.ts";
 import { longTextUnits } from "../sql/reading/reading.ts";
 import { inOneGo, type Steps } from "../sql/reading/steps.ts";
 import { relexSteps } from "../sql/rewrite/relex.ts";
-import { keeps, withoutComments, type Written } from "../sql/rewrite/translated.ts";
+import { keeps, withoutComments, type Written } from "../sql/translated.ts";
 import { readStatement } from "../sql/statement.ts";
 import { ByteLru } from "../tool/byteLru.ts";
 

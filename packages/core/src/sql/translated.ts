@@ -5,15 +5,15 @@
  * Engines differ in what ends a string. A translator that is wrong about that would turn the rest of a user's input
  * into SQL, so strings are compared as each engine reads them, and nothing of the translator is believed.
  */
-import { openSql, tokenText } from "../lex/cursor.ts";
-import { nextToken } from "../lex/lex.ts";
-import { decodeIdentifier, decodeString } from "../lex/literal.ts";
-import { splitStatements } from "../lex/split.ts";
-import type { Dialect } from "../dialect.ts";
-import { tokensPerStep, type Steps } from "../reading/steps.ts";
-import { Pieces } from "../reading/pieces.ts";
-import { readStatement } from "../statement.ts";
-import { findPlaceholders } from "./placeholders.ts";
+import { openSql, tokenText } from "./lex/cursor.ts";
+import { nextToken } from "./lex/lex.ts";
+import { decodeIdentifier, decodeString } from "./lex/literal.ts";
+import { splitStatements } from "./lex/split.ts";
+import type { Dialect } from "./dialect.ts";
+import { tokensPerStep, type Steps } from "./reading/steps.ts";
+import { Pieces } from "./reading/pieces.ts";
+import { classifyStatement } from "./classify/classify.ts";
+import { findPlaceholders } from "./rewrite/placeholders.ts";
 
 /** The text with a blank for each comment: one engine's comment is another's code. Undefined where it does not end, or a comment is code. */
 export function* withoutComments(sql: string, dialect: Dialect): Steps<string | undefined> {
@@ -38,8 +38,8 @@ export interface Written {
 export function* keeps(before: Written, after: Written): Steps<boolean> {
   const slices = splitStatements(after.sql, after.dialect, 1);
   if (!slices.ok || slices.value.length !== 1) return false;
-  const was = readStatement(before.sql, before.dialect);
-  const is = readStatement(after.sql, after.dialect);
+  const was = classifyStatement(before.sql, before.dialect);
+  const is = classifyStatement(after.sql, after.dialect);
   if (is.doubt !== undefined || is.kind !== was.kind || is.writes !== was.writes) return false;
   const [own, made] = [parametersOf(before), parametersOf(after)];
   if (own === undefined || own !== made) return false;
