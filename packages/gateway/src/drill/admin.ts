@@ -1,6 +1,6 @@
 /** The admin API as a drill uses it: consent, the registry, the history, and the document of the users. */
 import { drillsPath, type DrillName } from "@gateway/contract/drillApi.ts";
-import { compareRevisions, parseRevision, type Revision } from "@gateway/contract/revision.ts";
+import { parseRevision, type Revision } from "@gateway/contract/revision.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { z } from "zod";
 import { basicLogin, jsonOf, request, type Reply } from "./http.ts";
@@ -138,10 +138,9 @@ export class AdminApi {
 
 const authPath = "/admin/settings/auth";
 
-/** Whether a worker runs under `revision` or a newer one. */
+/** Whether a worker runs under what `revision` holds: the registry names contents alone. */
 export function hasRevision({ activeRevision }: RegisteredWorker, revision: Revision): boolean {
-  const active = parseRevision(activeRevision ?? "");
-  return active !== undefined && compareRevisions(active, revision) >= 0;
+  return activeRevision === revision.hash;
 }
 
 function refusal(text: string) {

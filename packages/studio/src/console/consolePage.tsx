@@ -54,10 +54,10 @@ function Bench(props: { readonly maxRows: number; readonly writes: boolean }) {
   const bench = useRun();
   const groups = useQuery(objectsQuery("groups"));
   const schema = useCompletion(group);
-  const start = (explain: boolean): void => {
-    if (text.trim() === "") return;
+  const start = (explain: boolean, sql = text): void => {
+    if (sql.trim() === "") return;
     bench.start({
-      sql: text,
+      sql,
       explain,
       maxRows: Math.min(1_000, props.maxRows),
       ...(group === "" ? {} : { group }),
@@ -68,7 +68,12 @@ function Bench(props: { readonly maxRows: number; readonly writes: boolean }) {
       <Card>
         <div className="stack">
           <Suspense fallback={<Loading what="Loading the editor" />}>
-            <SqlEditor value={text} schema={schema} onChange={setText} onRun={() => start(false)} />
+            <SqlEditor
+              value={text}
+              schema={schema}
+              onChange={setText}
+              onRun={(typed) => start(false, typed)}
+            />
           </Suspense>
           <div className="row">
             <Button kind="primary" icon="play" disabled={bench.busy} onClick={() => start(false)}>

@@ -7,7 +7,7 @@ export interface EditorProps {
   readonly value: string;
   readonly schema: SQLNamespace;
   readonly onChange: (text: string) => void;
-  readonly onRun: () => void;
+  readonly onRun: (text: string) => void;
 }
 
 export function SqlEditor({ schema, ...rest }: EditorProps) {

@@ -18,8 +18,8 @@ export interface CodeEditorProps {
   /** The language with its completion. A new value is taken over. */
   readonly language: Extension;
   readonly onChange: (text: string) => void;
-  /** Ctrl Enter. */
-  readonly onRun: () => void;
+  /** Ctrl Enter, with what stands there: a key that follows a change at once comes before it is drawn. */
+  readonly onRun: (text: string) => void;
   /** Shown while it is empty. */
   readonly example?: string;
   readonly readOnly?: boolean;
@@ -82,8 +82,8 @@ export function CodeEditor(props: CodeEditorProps) {
 function extensionsFor(first: CodeEditorProps, now: () => CodeEditorProps): readonly Extension[] {
   const runKey = {
     key: "Mod-Enter",
-    run: () => {
-      now().onRun();
+    run: ({ state }: EditorView) => {
+      now().onRun(state.doc.toString());
       return true;
     },
   };

@@ -10,7 +10,7 @@ export function ScriptEditor(props: {
   readonly readOnly: boolean;
   readonly marks: readonly LineMark[];
   readonly onChange: (text: string) => void;
-  readonly onRun: () => void;
+  readonly onRun: (text: string) => void;
 }) {
   return <CodeEditor {...props} label="Source" language={language} />;
 }

@@ -30,10 +30,10 @@ export function ScriptForm({ edit }: { readonly edit: FormEdit }) {
   const run = useMutation({ mutationFn: (asked: ScriptAsked) => testScript(asked) });
   const ran = run.data !== undefined && run.variables?.source === source ? run.data : undefined;
   const marks = useMemo(() => marksOf(compiled, ran), [compiled, ran]);
-  const start = (): void => {
+  const start = (text: string): void => {
     const { query, beside } = example;
     if (query === undefined || !operator) return;
-    run.mutate({ use, source, query, ...(beside === undefined ? {} : { beside }) });
+    run.mutate({ use, source: text, query, ...(beside === undefined ? {} : { beside }) });
   };
   return (
     <>
@@ -67,7 +67,7 @@ export function ScriptForm({ edit }: { readonly edit: FormEdit }) {
           use={use}
           example={example}
           onExample={setExample}
-          onRun={start}
+          onRun={() => start(source)}
           busy={run.isPending}
           error={run.error}
           answer={ran}
