@@ -16,7 +16,7 @@ import { sqlTypeOf, type IngestDialect } from "../value/sqlTypes.ts";
 import { runToEnd, type StatementContext } from "./statements.ts";
 import { begin, end } from "./transaction.ts";
 
-/** Values of one INSERT. More of them gain nothing: an engine reads a text of so many places longer than it stores the rows. */
+/** Values of one INSERT: its text stays below 16 KiB, and one record stands for some hundred rows. Chosen, not measured. */
 const valuesMax = 2_048;
 
 export interface IngestParts {
