@@ -16,9 +16,12 @@ describe("referencePages", () => {
     const files = readdirSync(new URL("docs/reference/", root)).map(
       (name) => `docs/reference/${name}`,
     );
-    const written = ["docs/reference/compatibility.md", "docs/reference/translation.md"];
+    const written = ["compatibility", "evidence", "translation"].map(
+      (name) => `docs/reference/${name}.md`,
+    );
     const made = pages.map(({ path }) => path).filter((path) => path.startsWith("docs/"));
-    expect(files.toSorted()).toEqual([...written, ...made].toSorted());
+    const others = files.filter((path) => !written.includes(path));
+    expect(others.toSorted()).toEqual(made.toSorted());
   });
 
   it("makes the same bytes each time", () => {
