@@ -72,6 +72,11 @@ describe("a type of PostgreSQL", () => {
     expect(rows).toEqual([["ok", ["10.0.0.1"], 1n, new Uint8Array(1), "1.5"]]);
   });
 
+  it("keeps boxes whole, whose arrays semicolons part", async () => {
+    const boxes = "{(2,2),(0,0);(1,1),(0,0)}";
+    expect((await ran(backend, `select '${boxes}'::box[]`)).rows).toEqual([[boxes]]);
+  });
+
   it("keeps the names of columns, also where two have the same", async () => {
     const { columns, rows } = await ran(
       backend,

@@ -112,6 +112,10 @@ const meant: readonly {
     of: /^select \$\d::(?:date|timestamptz?|int[248]|bool)\[\]$/,
   },
   {
+    why: "a value that came under another type is bound as a text, whose cast the server has where it has none of that type's",
+    of: /^select \$1::(?:xid8|box\[\])$/,
+  },
+  {
     why: "a search path is shown as the client wrote it, without the quotes that a word of SQL gets",
     of: /current_setting\('search_path'|^show search_path/,
   },

@@ -42,8 +42,9 @@ export function isDoubtful({ type, engineType = "" }: Column): boolean {
 
 function askingOf(column: Column, type: number | undefined): Asking {
   const asking = driversAsking(column);
-  if (type === undefined || !isDoubtful(column) || asking === "texts") return asking;
-  if (vectors.has(type)) return "text";
+  if (type === undefined || !isDoubtful(column)) return asking;
+  if (ownLists.has(type)) return "text";
+  if (asking === "texts") return asking;
   if (column.type.kind === "list") return plainArrays.has(type) ? asking : "texts";
   return plainTypes.has(type) ? asking : "text";
 }
@@ -81,8 +82,8 @@ const ownNames: ReadonlyMap<number, string> = new Map([
   [26, "oid"],
 ]);
 
-/** int2vector and oidvector, which are written without braces. */
-const vectors: ReadonlySet<number> = new Set([22, 30]);
+/** int2vector and oidvector, which are written without braces, and arrays of boxes, whose items semicolons part. */
+const ownLists: ReadonlySet<number> = new Set([22, 30, 1020]);
 
 /** Items have no name of the driver's: its text may be a numeric, and its bytes may be anything. */
 function isCarried({ kind }: DataType): boolean {
