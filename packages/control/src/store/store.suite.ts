@@ -33,7 +33,7 @@ export interface StoreSkip {
 export type Check = (guarantee: string, run: (store: Store) => Promise<void>) => void;
 
 /** The first start of PGlite takes seconds, more on a busy machine. */
-const testTimeoutMs = 60_000;
+const testTimeoutMs = 180_000;
 
 /** Runs every guarantee against what `open` answers. */
 export function storeSuite(
