@@ -36,7 +36,7 @@ describe("pyarrow and the ADBC driver", () => {
       "rows 1000000 499999500000",
       "after rollback 3",
       "after commit 4",
-      "ingest rolled back 9",
+      "ingest without a transaction 12",
       "cancelled",
     ]);
     expect(cancelMs).toBeLessThan(2_000);
