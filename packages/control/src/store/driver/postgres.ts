@@ -68,6 +68,9 @@ class PostgresDatabase implements Database {
       max: Math.max(connectionsMin, options.connectionsMax),
       idleTimeoutMillis: idleMs,
     });
+    // The server takes new tables for large ones, and compiles the functions of capacity anew for each call: a second
+    // instead of milliseconds. Not a parameter of the start, because proxies refuse such.
+    this.#pool.on("connect", (client) => void client.query("set jit = off").catch(() => {}));
     // The pool drops the connection by itself; the next statement makes a new one.
     this.#pool.on("error", (error) => {
       const { code } = databaseErrorOf(error);
