@@ -10,9 +10,9 @@ import { existsSync } from "node:fs";
 
 // The image ships `dist` without sources; there the bundle is always the newest.
 if (existsSync(new URL("../src/entry/cli.ts", import.meta.url))) {
-  const { buildIfStale, makeDataLater } = await import("./build.mjs");
+  const { buildApartIfStale, makeDataLater } = await import("./build.mjs");
   try {
-    await buildIfStale({ data: "later" });
+    await buildApartIfStale();
     makeDataLater();
   } catch (cause) {
     console.error(`The bundle can not be built: ${cause.message}`);
