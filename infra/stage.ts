@@ -15,6 +15,8 @@ export interface Stage {
   /** Most functions that run at once; the database must take as many requests. */
   readonly functionsMax: number;
   readonly containers: Limits;
+  /** Whether functions have the console as a site of its own beside them. A container serves it in any case. */
+  readonly studio: boolean;
   /** Undefined: workers run elsewhere, or not at all. */
   readonly workers: Limits | undefined;
   /**
@@ -39,6 +41,7 @@ const common: Stage = {
   control: "functions",
   functionsMax: 100,
   containers: { min: 2, max: 4 },
+  studio: true,
   workers: undefined,
   secrets: {},
   retention: {},

@@ -148,10 +148,21 @@ function constructors(
     construct: (_target, [name, args = {}]: [string, Made["args"]?]) => {
       made.push({ type: path, name, args });
       const resource = attributeOf(name);
+      if (path === "sst.aws.Router") return withRoutes(resource, made);
       if (path !== "sst.Secret") return resource;
       if (secrets[name] === undefined) throw new Error(`SST: the secret ${name} has no value`);
       return { name, value: outputOf(secrets[name], { secret: true }) };
     },
+  });
+}
+
+/** A route is a resource of its own, which its method makes. */
+function withRoutes(router: object, made: Made[]): unknown {
+  const route = (name: string, url: unknown, args: object): void => {
+    made.push({ type: "sst.aws.Router.route", name, args: { ...args, url } });
+  };
+  return new Proxy(router, {
+    get: (target, name) => (name === "route" ? route : Reflect.get(target, name)),
   });
 }
 

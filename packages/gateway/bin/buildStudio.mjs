@@ -4,7 +4,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const studio = join(root, "packages/studio");
@@ -31,3 +31,5 @@ function newestSourceMs() {
 function changedMs(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await buildStudio();
