@@ -4,6 +4,7 @@
  */
 import { chromiumTool } from "../real/chromium.mjs";
 import { startBrowser } from "./browser.mjs";
+import { accessCases } from "./cases/access.mjs";
 import { consoleCases } from "./cases/console.mjs";
 import { firstTimeCases } from "./cases/firstTime.mjs";
 import { lookCases } from "./cases/look.mjs";
@@ -28,6 +29,7 @@ try {
     ...queryCases,
     ...consoleCases,
     ...writeCases,
+    ...accessCases,
     ...scriptCases,
     ...lookCases,
     ...sessionCases,

@@ -11,6 +11,7 @@ import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Loaded } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { accessSettings, SettingsTable } from "../write/settingsTable.tsx";
+import { PolicyTrial } from "./policyTrial.tsx";
 
 export function AccessPage() {
   const groups = useQuery(objectsQuery("groups"));
@@ -24,6 +25,7 @@ export function AccessPage() {
       <SettingsTable shown={(name) => accessSettings.has(name)} title="Providers and policies" />
       <Loaded query={groups}>{(items) => <AllowLists groups={items} />}</Loaded>
       {operator ? <DryRun title="Dry run: may this user run this?" /> : null}
+      {operator ? <PolicyTrial /> : null}
     </>
   );
 }

@@ -140,6 +140,28 @@ export interface RouteAnswer {
   readonly trace: readonly { readonly step: string; readonly outcome: string }[];
 }
 
+/** What access control makes of a statement. */
+export interface AccessAnswer {
+  /** Absent: it would not be routed. */
+  readonly group?: string;
+  readonly decision: "allowed" | "denied" | "unavailable" | "uncontrolled";
+  /** What would be sent on. */
+  readonly sql?: string;
+  readonly refusal?: { readonly code: string; readonly message: string; readonly hint?: string };
+  readonly tables: readonly AccessTable[];
+}
+
+export interface AccessTable {
+  readonly table: string;
+  readonly action: string;
+  readonly decision: "allow" | "deny" | "unavailable";
+  readonly rule?: string;
+  readonly reason?: string;
+  readonly rowFilter?: string;
+  /** Absent: all are shown. */
+  readonly columns?: readonly { readonly name: string; readonly mask?: string }[];
+}
+
 export type TestAnswer =
   | { readonly reached: true; readonly tookMs: number }
   | { readonly reached: false; readonly reason: string };

@@ -2,9 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback } from "react";
+import { PolicyTrial } from "../access/policyTrial.tsx";
 import { step } from "../api/client.ts";
 import { objectQuery, objectsQuery, schemasQuery } from "../api/queries.ts";
 import { emptyOf, textAt, type Schema } from "../form/schema.ts";
+import { useMay } from "../shell/me.ts";
 import { isObject, type Path } from "../tool/json.ts";
 import { Card, PageHead } from "../ui/page.tsx";
 import { Loaded } from "../ui/state.tsx";
@@ -29,6 +31,7 @@ export function SettingPage() {
   );
   const access = accessSettings.has(name);
   const schema = schemas.data?.settings[name];
+  const tried = useMay("operator") && name === "accessControl";
   const leave = (): void =>
     void navigate({ to: access ? "/access" : "/settings", ignoreBlocker: true });
   return (
@@ -57,6 +60,7 @@ export function SettingPage() {
                     prefix={prefixes[name] ?? `${name}.`}
                     suggest={suggest}
                     onGone={leave}
+                    {...(tried ? { below: (draft) => <PolicyTrial draft={draft} /> } : {})}
                   />
                 </div>
               </Card>

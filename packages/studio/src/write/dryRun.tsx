@@ -10,6 +10,7 @@ import { Field, Select, TextInput } from "../ui/field.tsx";
 import { Card } from "../ui/page.tsx";
 import { Failure } from "../ui/state.tsx";
 import { Steps } from "../ui/steps.tsx";
+import { namesOf, pairsOf } from "./typed.ts";
 
 const frontends = [
   "trinoHttp",
@@ -48,63 +49,58 @@ export function DryRun({ title }: { readonly title: string }) {
   });
   const set = (name: keyof Question) => (value: string) =>
     setQuestion({ ...question, [name]: value });
+  const input = (name: keyof Question, label: string, placeholder = "") => (
+    <TextInput
+      label={label}
+      value={question[name]}
+      placeholder={placeholder}
+      onChange={set(name)}
+    />
+  );
   return (
     <Card title={title}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run.mutate();
-        }}
-      >
-        <p className="muted">
-          Asks the configuration that is saved. Nothing is run.
-          {status.data?.fresh.problem === undefined ? "" : " It may be old at this moment."}
-        </p>
-        <Field label="SQL">
-          {(control) => (
-            <textarea
-              {...control}
-              className="input"
-              spellCheck={false}
-              value={question.sql}
-              onChange={({ target }) => set("sql")(target.value)}
+      <div className="stack">
+        <form
+          className="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            run.mutate();
+          }}
+        >
+          <p className="muted">
+            Asks the configuration that is saved. Nothing is run.
+            {status.data?.fresh.problem === undefined ? "" : " It may be old at this moment."}
+          </p>
+          <Field label="SQL">
+            {(control) => (
+              <textarea
+                {...control}
+                className="input"
+                spellCheck={false}
+                value={question.sql}
+                onChange={({ target }) => set("sql")(target.value)}
+              />
+            )}
+          </Field>
+          <div className="filters">
+            {input("user", "User")}
+            {input("groups", "User groups", "a, b")}
+            <Select
+              label="Frontend"
+              value={question.frontend}
+              options={frontends.map((name) => ({ value: name, title: name }))}
+              onChange={set("frontend")}
             />
-          )}
-        </Field>
-        <div className="filters">
-          <TextInput label="User" value={question.user} onChange={set("user")} />
-          <TextInput
-            label="User groups"
-            value={question.groups}
-            placeholder="a, b"
-            onChange={set("groups")}
-          />
-          <Select
-            label="Frontend"
-            value={question.frontend}
-            options={frontends.map((name) => ({ value: name, title: name }))}
-            onChange={set("frontend")}
-          />
-          <TextInput
-            label="Tags"
-            value={question.tags}
-            placeholder="team=data"
-            onChange={set("tags")}
-          />
-          <TextInput
-            label="Headers"
-            value={question.headers}
-            placeholder="X-Trino-Source=airflow"
-            onChange={set("headers")}
-          />
-          <Button submit busy={run.isPending}>
-            Ask
-          </Button>
-        </div>
-      </form>
-      {run.error === null ? null : <Failure error={run.error} />}
-      {run.data === undefined ? null : <Answer answer={run.data} />}
+            {input("tags", "Tags", "team=data")}
+            {input("headers", "Headers", "X-Trino-Source=airflow")}
+            <Button submit busy={run.isPending}>
+              Ask
+            </Button>
+          </div>
+        </form>
+        {run.error === null ? null : <Failure error={run.error} />}
+        {run.data === undefined ? null : <Answer answer={run.data} />}
+      </div>
     </Card>
   );
 }
@@ -147,21 +143,4 @@ function bodyOf({ sql, user, groups, frontend, tags, headers }: Question) {
     tags: pairsOf(tags),
     headers: pairsOf(headers),
   };
-}
-
-function namesOf(text: string): readonly string[] {
-  return text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-}
-
-/** `a=1, b=2` */
-function pairsOf(text: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    namesOf(text).map((pair) => {
-      const [name = "", ...value] = pair.split("=");
-      return [name.trim(), value.join("=").trim()];
-    }),
-  );
 }

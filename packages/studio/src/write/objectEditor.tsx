@@ -36,6 +36,8 @@ export interface ObjectEditorProps {
   readonly begin?: (body: JsonObject) => JsonObject;
   /** Replaces the form, with the same state. */
   readonly form?: (edit: FormEdit) => ReactNode;
+  /** Stands below the form, and sees what is not saved yet. */
+  readonly below?: (value: JsonObject) => ReactNode;
   readonly onSaved?: () => void;
   readonly onGone?: () => void;
 }
@@ -65,6 +67,7 @@ export function ObjectEditor(props: ObjectEditorProps) {
       {save.error === null ? null : <Failure error={save.error} />}
       <Body {...props} edit={{ value: draft.value, readOnly, faults, onChange: change }} />
       {readOnly ? null : <Saving {...props} edit={edit} />}
+      {props.below?.(draft.value)}
     </>
   );
 }
