@@ -27,6 +27,7 @@ import { scriptRows } from "./scripts.mjs";
 import { textRows } from "./texts.mjs";
 import { translationRows } from "./translation.mjs";
 import { wireRows } from "./wires.mjs";
+import { studioRows } from "./studio.mjs";
 import { startRows } from "./starts.mjs";
 import { workerRows } from "./worker.mjs";
 
@@ -41,6 +42,7 @@ if (wanted("lambda")) rows.push(...(await lambdaRows()));
 if (wanted("starts")) rows.push(...(await startRows()));
 if (wanted("identity")) rows.push(...(await identityRows()));
 if (wanted("hand")) rows.push(...(await handRows()));
+if (wanted("studio")) rows.push(...(await studioRows()));
 if (wanted("scripts")) rows.push(...(await scriptRows()));
 if (wanted("translation")) rows.push(...(await translationRows()));
 // From here on one client asks and waits. Where many are at work no core ever rests.
