@@ -13,7 +13,15 @@ const studio = join(root, "packages/studio");
 export async function buildStudio() {
   if (changedMs(join(studio, "dist/index.html")) > newestSourceMs()) return false;
   const { build } = await import("vite");
-  await build({ configFile: join(studio, "vite.config.ts"), logLevel: "warn" });
+  // A runner of tests says "test", by which Vite would take the libraries as for developing: twice as slow.
+  const before = process.env.NODE_ENV;
+  process.env.NODE_ENV = "production";
+  try {
+    await build({ configFile: join(studio, "vite.config.ts"), logLevel: "warn" });
+  } finally {
+    if (before === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = before;
+  }
   return true;
 }
 
