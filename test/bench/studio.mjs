@@ -68,23 +68,23 @@ function interactions(page) {
   const next = () => page.getByRole("button", { name: "Next" }).click();
   const choose = (label, value) => () => page.getByLabel(label).selectOption(value);
   const first = (caption) => () => page.locator(`[aria-label="${caption}"] td a`).first().click();
-  const second = { selector: "main .pages", text: "101 to 200" };
+  const second = { selector: "main .pages", text: "51 to 100" };
   const editor = { selector: ".save-bar" };
   return [
-    ["what runs now", link(/^Queries/), rows("Queries that run or wait", 100)],
-    ["the history", () => tab(page, "History"), rows("Past queries", 100)],
-    ["the history, failed", choose("Status", "failed"), { selector: "td .badge.bad", min: 100 }],
+    ["what runs now", link(/^Queries/), rows("Queries that run or wait", 50)],
+    ["the history", () => tab(page, "History"), rows("Past queries", 50)],
+    ["the history, failed", choose("Status", "failed"), { selector: "td .badge.bad", min: 50 }],
     [
       "the history, failed, of one group",
       choose("Group", "reports"),
-      { selector: "td .clip", text: "reports /", min: 100 },
+      { selector: "td .clip", text: "reports /", min: 50 },
     ],
     ["the history, its next page", next, second],
-    ["the history of one group", choose("Status", ""), { selector: "td .badge.ok", min: 50 }],
+    ["the history of one group", choose("Status", ""), { selector: "td .badge.ok", min: 20 }],
     ["a query", first("Past queries"), { selector: ".steps li" }],
     ["the overview", link("Overview"), { selector: "canvas" }],
     ["the overview of a day", choose("Time", "day"), { selector: "canvas", url: "range=day" }],
-    ["the workers", link("Workers"), rows("Workers", 100)],
+    ["the workers", link("Workers"), rows("Workers", 50)],
     ["the workers, their next page", next, second],
     ["a worker by its name", () => search(page), { selector: "main h2", text: "1 of 1,000" }],
     ["a worker", first("Workers"), heading("worker0777")],

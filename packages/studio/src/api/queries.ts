@@ -24,7 +24,7 @@ import type {
 export const liveMs = 2_000;
 const slowMs = 10_000;
 /** Rows of one page of a long list. */
-export const pageSize = 100;
+export const pageSize = 50;
 
 /** Null: nobody is logged in. */
 export const meQuery = queryOptions<Me | null>({

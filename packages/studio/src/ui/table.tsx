@@ -57,7 +57,7 @@ function classOf(end: boolean | undefined, tight: boolean | undefined): string {
 }
 
 /** Rows of one page where all of them are at hand. */
-const rowsMax = 100;
+const rowsMax = 50;
 
 /** The same with pages, for rows that are all at hand. */
 export function PagedTable<Row>(props: TableProps<Row>) {
