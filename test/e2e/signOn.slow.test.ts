@@ -1,21 +1,19 @@
 /** Administrators who sign on at a real provider of identities, as their browser goes from one to the other and back. */
-import { generateKeyPairSync } from "node:crypto";
-import { createServer, type Server } from "node:http";
 import {
   connect,
   createServer as createForward,
   type AddressInfo,
   type Server as ForwardServer,
 } from "node:net";
-import { Provider } from "oidc-provider";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startSignOnProvider } from "../fake/signOnProvider.mjs";
 import { configOf, gatewayOf, type TestGateway } from "./gateway.ts";
 
 const clientSecret = "a secret: of + the client";
 let account = { sub: "olga", groups: ["ops"] };
 /** What administrators call it by: its port has to be known before the gateway's is. */
 let front: ForwardServer;
-let idp: Server;
+let idp: Awaited<ReturnType<typeof startSignOnProvider>>;
 let gateway: TestGateway;
 let url: string;
 
@@ -24,8 +22,9 @@ beforeAll(async () => {
     (socket) => void socket.pipe(connect(gateway.ports["adminApi"] ?? 0, "127.0.0.1")).pipe(socket),
   );
   url = `http://127.0.0.1:${await listening(front)}`;
-  idp = await providerOf(`${url}/admin/sign-on/oidc/callback`);
-  const issuer = `http://127.0.0.1:${(idp.address() as AddressInfo).port}`;
+  const redirectUri = `${url}/admin/sign-on/oidc/callback`;
+  idp = await startSignOnProvider({ clientSecret, redirectUri, account: () => account });
+  const { issuer } = idp;
   const roles = { admin: ["root"], operator: ["ops"] };
   const oidc = { issuer, clientId: "console", clientSecret, publicUrl: url, roles };
   const base = configOf() as { readonly gateway: object };
@@ -35,8 +34,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
-  idp.closeAllConnections();
-  await new Promise((resolve) => idp.close(resolve));
+  await idp.stop();
   front.close();
 });
 
@@ -136,52 +134,6 @@ class Browser {
     const text = JSON.stringify({ ...cookie, kept });
     this.#cookies.set("gateway-sign-on", Buffer.from(text).toString("base64url"));
   }
-}
-
-/** Logs everybody in as `account`, and asks nobody to consent. */
-async function providerOf(redirectUri: string): Promise<Server> {
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
-  const jwk = { ...privateKey.export({ format: "jwk" }), kid: "k", alg: "RS256", use: "sig" };
-  const server = createServer();
-  const issuer = `http://127.0.0.1:${await listening(server)}`;
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: "console",
-        client_secret: clientSecret,
-        redirect_uris: [redirectUri],
-        response_types: ["code"],
-        grant_types: ["authorization_code"],
-        token_endpoint_auth_method: "client_secret_basic",
-      },
-    ],
-    jwks: { keys: [jwk] },
-    cookies: { keys: ["key of cookies"] },
-    pkce: { required: () => true },
-    conformIdTokenClaims: false,
-    claims: { openid: ["sub"], profile: ["groups"] },
-    features: { devInteractions: { enabled: false } },
-    interactions: { url: (_context, { uid }) => `/sign-in/${uid}` },
-    findAccount: (_context, accountId) => ({ accountId, claims: () => ({ ...account }) }),
-    loadExistingGrant: async ({ oidc }) => {
-      const { client, session } = oidc;
-      const grant = new oidc.provider.Grant({
-        clientId: client?.clientId ?? "",
-        accountId: session?.accountId ?? "",
-      });
-      grant.addOIDCScope("openid profile");
-      await grant.save();
-      return grant;
-    },
-  });
-  const handle = provider.callback();
-  server.on("request", (request, response) => {
-    const isSignIn = request.url?.startsWith("/sign-in/") === true;
-    const login = { login: { accountId: account.sub } };
-    if (isSignIn) void provider.interactionFinished(request, response, login);
-    else void handle(request, response);
-  });
-  return server;
 }
 
 async function listening(server: ForwardServer): Promise<number> {

@@ -12,6 +12,7 @@ import { queryCases } from "./cases/queries.mjs";
 import { scriptCases } from "./cases/scripts.mjs";
 import { sessionCases } from "./cases/session.mjs";
 import { writeCases } from "./cases/writes.mjs";
+import { signOnCases } from "./cases/signOn.mjs";
 import { startFleet } from "./fleet.mjs";
 
 const words = process.argv.slice(2);
@@ -33,6 +34,7 @@ try {
     ...scriptCases,
     ...lookCases,
     ...sessionCases,
+    ...signOnCases,
   };
   for (const [name, run] of Object.entries(all)) {
     if (words.length > 0 && !words.some((word) => name.includes(word))) continue;

@@ -19,6 +19,12 @@ export const cache: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: sessionEnded }),
 });
 
+/** All that a user was shown. Who it is stays: the gate watches that one, and would go on watching one that is gone. */
+export function forgetAll(): void {
+  const all = cache.getQueryCache();
+  for (const query of all.findAll()) if (query.queryKey[0] !== meKey[0]) all.remove(query);
+}
+
 /** A 401 means that nobody is logged in any more: the page asks for a login where it is, and goes on there. */
 function sessionEnded(error: unknown): void {
   if (error instanceof ApiError && error.status === 401 && cache.getQueryData(meKey) !== null) {

@@ -4,7 +4,7 @@
  */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { cache, meKey } from "../api/cache.ts";
+import { cache, forgetAll, meKey } from "../api/cache.ts";
 import { ask } from "../api/client.ts";
 import { signOnQuery } from "../api/consoleQueries.ts";
 import { meQuery } from "../api/queries.ts";
@@ -124,8 +124,7 @@ function LogIn({
 
 /** Everything that another user may have left is forgotten first. */
 function begin(me: Me): void {
-  const of = cache.getQueryCache();
-  for (const query of of.findAll()) if (query.queryKey[0] !== meKey[0]) of.remove(query);
+  forgetAll();
   cache.setQueryData(meKey, me);
 }
 

@@ -2,7 +2,7 @@
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState } from "react";
 import { followLive } from "../api/live.ts";
-import { cache, meKey } from "../api/cache.ts";
+import { cache, forgetAll, meKey } from "../api/cache.ts";
 import { ask } from "../api/client.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Toasts } from "../ui/toast.tsx";
@@ -106,8 +106,8 @@ function Foot() {
 
 async function logOut(): Promise<void> {
   await ask("/logout", { method: "POST" }).catch(() => undefined);
-  cache.clear();
   cache.setQueryData(meKey, null);
+  forgetAll();
 }
 
 /** On a narrow screen the way between pages is a drawer. */
