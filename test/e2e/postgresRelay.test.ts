@@ -7,11 +7,13 @@ import {
   describeOf,
   executeOf,
   fieldsOf,
+  keyOf,
   letters,
   messageOf,
   parseOf,
   queryOf,
   RawClient,
+  startupOf,
   statusOf,
   sync,
   textOf,
@@ -153,6 +155,47 @@ describe("data of a COPY", () => {
       const seen = plain(await answer(through, queryOf(text)));
       expect([text, errorOf(seen[0])["C"]]).toEqual([text, "0A000"]);
     }
+  });
+});
+
+describe("a connection that is ended in SQL", () => {
+  const opened = async (user = "ann") => {
+    const client = await RawClient.open(portOf(gateway, "postgresWire"));
+    client.send(startupOf({ user }));
+    return { client, process: keyOf(await client.until("Z")).process };
+  };
+  const told = { S: "FATAL", C: "57P01" };
+
+  it("says so, and is its user's alone to end", async () => {
+    const { client, process } = await opened();
+    await using one = client;
+    await using other = (await opened("bob")).client;
+    const end = `select pg_terminate_backend(${process})`;
+    const refused = await answer(other, queryOf(end));
+    expect(errorOf(refused[0])).toMatchObject({ C: "42501" });
+    expect(letters(await answer(one, queryOf("select 1")))).toBe("TDCZ");
+    const ended = await answer(through, queryOf(end));
+    expect([letters(ended), ended[1]?.body.toString("latin1").at(-1)]).toEqual(["TDCZ", "t"]);
+    expect((await one.rest()).map(errorOf)).toMatchObject([told]);
+  });
+
+  it("is named by a value in either format, or is the client's own", async () => {
+    for (const format of [0, 1] as const) {
+      const { client, process } = await opened();
+      await using one = client;
+      const number = Buffer.alloc(4);
+      number.writeInt32BE(process);
+      const value = format === 1 ? number : `${process}`;
+      const bind = bindOf({ formats: [format], values: [value] });
+      const parse = parseOf("", "select pg_catalog.pg_terminate_backend($1)", [23]);
+      expect(letters(await answer(through, parse, bind, executeOf(""), sync))).toBe("12DCZ");
+      expect((await one.rest()).map(errorOf)).toMatchObject([told]);
+    }
+    const { client } = await opened();
+    await using one = client;
+    one.send(queryOf("select pg_terminate_backend(pg_backend_pid())"));
+    const seen = (await one.rest()).filter(({ type }) => type === "E");
+    expect(seen.map(errorOf)).toMatchObject([told]);
   });
 });
 

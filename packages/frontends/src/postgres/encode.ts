@@ -44,10 +44,19 @@ export function encodeSettings(session: ClientSession, out: Outbox): void {
   }
 }
 
-/** Tells the id by which a query is found in logs and records. A parameter status disturbs no client. */
-export function encodeQueryId(id: string, session: ClientSession, out: Outbox): void {
+/**
+ * Tells the id by which a query is found in logs and records. A parameter status disturbs no client; one that gets its
+ * answer as the server made it (`relayed`) gets nothing else with it, unless it asked.
+ */
+export function encodeQueryId(
+  id: string,
+  session: ClientSession,
+  out: Outbox,
+  relayed: boolean,
+): void {
   session.lastQueryId = id;
-  if (session.setting("gateway.report_query_id") !== "on") return;
+  const wish = session.setting("gateway.report_query_id");
+  if (wish === "off" || (wish === "auto" && relayed)) return;
   out.put({ kind: "parameterStatus", name: "gateway.query_id", value: id });
 }
 

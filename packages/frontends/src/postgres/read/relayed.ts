@@ -7,6 +7,7 @@
  */
 import { ok } from "@gateway/core/result.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
+import { readSignal } from "./signalStatement.ts";
 import { firstWords, type Kind, type ReadStatement, type StatementReader } from "./statement.ts";
 import type { LocalStatement } from "../commands/local.ts";
 
@@ -35,7 +36,7 @@ export function relayedReader(read: StatementReader, relays: () => Relaying): St
 }
 
 function relayedOf(read: ReadStatement, relaying: Relaying): ReadStatement {
-  const [word = ""] = firstWords((read.whole ?? read).sql);
+  const [word = "", second = ""] = firstWords((read.whole ?? read).sql);
   const copies = word === "COPY";
   const { kind } = read;
   const stays = kind.kind === "local" && isKept(kind.local, word, relaying);
@@ -47,6 +48,7 @@ function relayedOf(read: ReadStatement, relaying: Relaying): ReadStatement {
     return read;
   const { sql, start } = read.whole ?? read;
   let statement: Statement | undefined;
+  const signal = word === "SELECT" ? readSignal(sql, second) : undefined;
   const together = kind.kind === "local" && isUndone(kind.local);
   return {
     sql,
@@ -59,6 +61,7 @@ function relayedOf(read: ReadStatement, relaying: Relaying): ReadStatement {
     copies,
     varies: word === "FETCH",
     ...(together ? { together } : {}),
+    ...(signal === undefined ? {} : { signal }),
   };
 }
 

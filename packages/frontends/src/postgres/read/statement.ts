@@ -11,6 +11,7 @@ import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { catalogSubject } from "./catalogStatement.ts";
 import type { CopyForm } from "./copyForm.ts";
 import { readCopy } from "./copyStatement.ts";
+import type { Signal } from "./signalStatement.ts";
 import { readCursor, readDeclare, type CursorStatement } from "./cursorStatement.ts";
 import { readLocal, type LocalStatement } from "../commands/local.ts";
 
@@ -53,6 +54,8 @@ export interface ReadStatement {
   readonly copies?: boolean;
   /** A FETCH that is relayed: its columns are those of whatever cursor has the name when it runs. */
   readonly varies?: boolean;
+  /** It signals a connection, of a server's or of this listener's. */
+  readonly signal?: Signal;
   /** The whole statement and where it stands, where `sql` is only the query in it. */
   readonly whole?: { readonly sql: string; readonly start: number };
 }

@@ -2,7 +2,7 @@
  * Keys by which a second connection cancels what a first one runs.
  *
  * A key is a process number and a secret of unpredictable bytes; both are needed. Neither a right nor a wrong
- * key gets an answer.
+ * key gets an answer. The number alone names a connection to its own user, who may end it in SQL.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -15,17 +15,26 @@ export interface CancelKey {
 /** Secrets of protocol 3.0 have four bytes; since 3.2 they may be long. */
 export const secretBytes = { short: 4, long: 32 } as const;
 
+/** Whose key it is. */
+export interface KeyOwner {
+  readonly user: string;
+  /** Cancels what runs. */
+  cancel(): void;
+  /** Ends the connection, as an administrator would. */
+  terminate(): void;
+}
+
 /** A key in use; disposing gives it back. Every idle connection has one, so it is a string: an array takes ten times as much. */
 class Registration implements Disposable {
-  readonly cancel: () => void;
+  readonly owner: KeyOwner;
   readonly #process: number;
   readonly #secret: string;
   readonly #keys: Map<number, Registration>;
 
-  constructor({ process, secret }: CancelKey, cancel: () => void, keys: Map<number, Registration>) {
+  constructor({ process, secret }: CancelKey, owner: KeyOwner, keys: Map<number, Registration>) {
     this.#process = process;
     this.#secret = Buffer.from(secret).toString("latin1");
-    this.cancel = cancel;
+    this.owner = owner;
     this.#keys = keys;
     keys.set(process, this);
   }
@@ -50,10 +59,10 @@ export class CancelKeys {
     this.#host = host;
   }
 
-  /** A new key; `cancel` is called when it is presented, until the registration is disposed. */
-  register(length: number, cancel: () => void): CancelRegistration {
+  /** A new key; its owner is cancelled when it is presented, until the registration is disposed. */
+  register(length: number, owner: KeyOwner): CancelRegistration {
     const key = { process: this.#freeProcess(), secret: this.#host.randomBytes(length) };
-    return new Registration(key, cancel, this.#keys);
+    return new Registration(key, owner, this.#keys);
   }
 
   /** Cancels the current statement of the key's owner, if the key is right. */
@@ -61,7 +70,13 @@ export class CancelKeys {
     const found = this.#keys.get(process);
     const right = found?.key.secret;
     if (right === undefined || right.length !== secret.length) return;
-    if (timingSafeEqual(right, secret)) found?.cancel();
+    if (timingSafeEqual(right, secret)) found?.owner.cancel();
+  }
+
+  /** The connection that was told this process number, if it is the user's own. */
+  ofUser(user: string, process: number): KeyOwner | undefined {
+    const owner = this.#keys.get(process)?.owner;
+    return owner?.user === user ? owner : undefined;
   }
 
   /** Connections that hold a key now. */

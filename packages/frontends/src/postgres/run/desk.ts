@@ -5,14 +5,14 @@
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { GatewayError } from "@gateway/core/error.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Kept } from "@gateway/core/query/pin.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { allSpeakPostgres, keepingOf, type ReachedEngine } from "@gateway/core/query/reached.ts";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import { longTexts, type LongText } from "../../listener/longTexts.ts";
-import type { CancelKeys, CancelRegistration } from "./cancel.ts";
+import type { CancelKeys, CancelRegistration, KeyOwner } from "./cancel.ts";
 import type { Mirrors } from "../catalog/mirrors.ts";
 import { SessionCatalog } from "../catalog/sessionCatalog.ts";
 import { ClientSession } from "../session/clientSession.ts";
@@ -45,7 +45,7 @@ export interface DeskParts {
   readonly mirrors: Mirrors;
   readonly inbox: SeriesParts["inbox"];
   readonly read: StatementReader;
-  /** Ends the connection of a client at rest, whose server is gone. */
+  /** Ends the connection of a client at rest with this error. */
   gone(error: GatewayError): void;
 }
 
@@ -84,7 +84,12 @@ function statusesOf(engines: readonly ReachedEngine[]): ReadonlyMap<string, stri
 /** What the session leaves on its own connection is there for its next statement. */
 const keeping: ReadonlySet<Relaying> = new Set(["kept", "always"]);
 
-export class Desk {
+/** As an administrator's command in PostgreSQL ends a connection. */
+const terminated = gatewayError("gateway.draining", {
+  message: "terminating connection due to administrator command",
+});
+
+export class Desk implements KeyOwner {
   readonly #out: Outbox;
   /** What the server behind says of itself, where every engine of the session is one. */
   readonly #statuses: () => ReadonlyMap<string, string> | undefined;
@@ -97,20 +102,25 @@ export class Desk {
   readonly #relays: () => Relaying;
   readonly #heard: Heard;
   readonly #texts: DeskParts["texts"];
-  readonly #user: string;
+  /** The client's. */
+  readonly user: string;
   readonly #slices: Host["slices"];
+  readonly #gone: DeskParts["gone"];
   /** Something of the client's is being answered. */
   #working = false;
+  /** Its user ended it: nothing more is answered but the error that says so. */
+  #terminated = false;
 
   constructor(parts: DeskParts) {
     const { keys, out, session, keyBytes } = parts;
     this.#out = out;
     this.#statuses = () => statusesOf(parts.door.engines(session));
     this.#texts = parts.texts;
-    this.#user = session.identity.user;
+    this.#gone = (error) => parts.gone(error);
+    this.user = session.identity.user;
     this.#slices = parts.host.slices;
     this.#session = new ClientSession(session);
-    this.#registration = keys.register(keyBytes, () => this.#executor.cancel(this.#working));
+    this.#registration = keys.register(keyBytes, this);
     const { process } = this.#registration.key;
     const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
     const { door, mirrors } = parts;
@@ -130,6 +140,7 @@ export class Desk {
     this.#executor = new Executor({
       ...shared,
       process,
+      peer: (number) => (number === process ? this : keys.ofUser(this.user, number)),
       forget: (what) => this.#series.forget(what),
       keeping: () => keeping.has(relays()),
     });
@@ -159,7 +170,8 @@ export class Desk {
 
   /** Tells the client that the next command may come. */
   ready(): void {
-    this.#working = false;
+    this.waiting();
+    if (this.#terminated) return;
     this.#executor.endSeries();
     encodeSettings(this.#session, this.#out);
     if (!this.#heard.rest()) return;
@@ -168,7 +180,21 @@ export class Desk {
 
   /** Everything that came was answered: a cancel that comes now meets nothing, as in PostgreSQL. */
   waiting(): void {
+    const ends = this.#working && this.#terminated;
     this.#working = false;
+    if (ends) this.#gone(terminated);
+  }
+
+  cancel(): void {
+    this.#executor.cancel(this.#working);
+  }
+
+  /** What runs ends at once; its client is told why in the place of its answer. */
+  terminate(): void {
+    if (this.#terminated) return;
+    this.#terminated = true;
+    if (this.#working) this.#executor.cancel(true);
+    else this.#gone(terminated);
   }
 
   #hear(kept: Kept): void {
@@ -203,6 +229,7 @@ export class Desk {
 
   /** A failure ends an implicit transaction at once; in the client's own one nothing more runs until its ROLLBACK. */
   async #ended(failure: Failure | undefined): Promise<Failure | undefined> {
+    if (failure !== undefined && this.#terminated) return { error: terminated, place: {} };
     if (failure === undefined || this.#session.pin === undefined) return failure;
     if (!this.#implicit.open) this.#session.fail();
     else {
@@ -263,7 +290,7 @@ export class Desk {
     if (isLonger(sql, limits.maxStatementBytes)) {
       return { error: textSizeError(limits.maxStatementBytes), place: {} };
     }
-    const user = this.#user;
+    const { user } = this;
     const text = { sql, dialect: "postgres", limits, user, client } as const;
     const reading = longTexts.admit(text, this.#slices);
     if (reading === undefined) return goOn();

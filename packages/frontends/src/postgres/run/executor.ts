@@ -12,19 +12,21 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { PostgresCall, Query } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
-import { batchOf } from "@gateway/core/type/build.ts";
+import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import { mirrorValues, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { encodeQueryId } from "../encode.ts";
+import type { KeyOwner } from "./cancel.ts";
 import { copySource, type CopyInbox } from "../value/copySource.ts";
 import { Execution, type Step, type Stop } from "./execution.ts";
 import { answerLocal, type Forget } from "../commands/localAnswer.ts";
 import type { LocalStatement, NamedValue } from "../commands/local.ts";
 import type { Outbox } from "../outbox.ts";
 import type { AsideRoom } from "./rowsAside.ts";
+import { processIn, type Signal } from "../read/signalStatement.ts";
 import type { Prepared, ReadStatement } from "../read/statement.ts";
 import { ownColumns } from "../value/ownTypes.ts";
 
@@ -40,6 +42,8 @@ export interface ExecutorParts {
   readonly inbox: CopyInbox;
   /** What a session leaves on a connection of its own is kept there. */
   readonly keeping: () => boolean;
+  /** The connection with this process number, if it is this one or another of the same user. */
+  peer(process: number): KeyOwner | undefined;
   /** Drops prepared statements or portals, as DEALLOCATE and DISCARD ask. */
   forget(what: Forget): Promise<GatewayError | undefined>;
 }
@@ -102,7 +106,9 @@ export class Executor {
       if (session.refuses && !passes) return refusal();
       // A second BEGIN is a warning in a transaction that goes on, and an error in one that failed.
       if (session.status === "E" && kind.kind === "transaction" && !kind.ends) return refusal();
-      encodeQueryId(query.id, session, out);
+      const sent = statement.signal && this.#signal(statement.signal, call);
+      if (sent !== undefined) return session.status === "E" ? refusal() : sent();
+      encodeQueryId(query.id, session, out, statement.relayed === true);
       return door.run(query, signal);
     };
     return this.#executionOf({ sql, queryId: query.id, formats, promised, copy, start });
@@ -284,6 +290,24 @@ export class Executor {
       }
       yield event;
     }
+  }
+
+  /**
+   * Signals a connection of the client's own user. Undefined where the number is none of theirs: it may be one of a
+   * server's, which then says who may.
+   */
+  #signal(signal: Signal, call: PostgresCall): (() => ResultStream) | undefined {
+    const process = signal.process === "own" ? this.#parts.process : processIn(signal, call);
+    const peer = process === undefined ? undefined : this.#parts.peer(process);
+    if (peer === undefined) return undefined;
+    return async function* sent(): ResultStream {
+      if (signal.name === "pg_cancel_backend") peer.cancel();
+      else peer.terminate();
+      const columns = [columnOf(signal.label, { kind: "boolean" })];
+      yield { kind: "columns", columns };
+      yield { kind: "batch", batch: batchOf(columns, [[true]]) };
+      yield { kind: "done", stats: noStats };
+    };
   }
 
   #executionOf(plan: ConstructorParameters<typeof Execution>[0]): Execution {

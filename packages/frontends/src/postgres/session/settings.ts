@@ -180,7 +180,9 @@ const list: readonly Setting[] = [
   open("escape_string_warning", "on", boolean),
   open("quote_all_identifiers", "off", boolean),
   open("transform_null_equals", "off", always("off")),
-  open("gateway.report_query_id", "on", boolean),
+  open("gateway.report_query_id", "auto", (value) =>
+    value.toLowerCase() === "auto" ? "auto" : boolean(value),
+  ),
   open("gateway.tags", ""),
   fixed("gateway.query_id", ""),
 ];
