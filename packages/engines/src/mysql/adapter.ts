@@ -91,7 +91,9 @@ class MysqlBackend implements Backend {
     this.cluster = cluster;
     this.#parts = parts;
     const idleMs = config.idleTimeoutSecs * 1_000;
-    this.#pool = new SeatPool({ size: config.poolSize, idleMs, clock: host.clock });
+    const { poolMode, poolSize: size } = config;
+    const keptMax = poolMode === "session" ? size : Math.max(1, size - 1);
+    this.#pool = new SeatPool({ size, keptMax, idleMs, clock: host.clock });
     this.#seating = new Seating({ cluster, servers, pool: this.#pool, host, database, localFiles });
     this.#context = {
       clock: host.clock,

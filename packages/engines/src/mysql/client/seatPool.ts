@@ -1,6 +1,9 @@
 /**
  * The seats of a cluster: at most so many, in line when all are taken, each with what its client's login asked for.
  * A seat on which something may be left is cleaned before the next one has it.
+ *
+ * Who waits in line holds a slot, and a session that keeps its seat needs one for its next statement. So the line has
+ * to move: one place is never kept where there are two, and where all are, nobody waits for long.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
@@ -9,6 +12,8 @@ import type { Seat } from "./seat.ts";
 
 export interface SeatPoolOptions {
   readonly size: number;
+  /** Sessions that may keep a seat at once. */
+  readonly keptMax: number;
   readonly idleMs: number;
   readonly clock: Clock;
 }
@@ -17,6 +22,13 @@ interface Idle {
   readonly seat: Seat;
   readonly sinceMs: number;
 }
+
+/** How long a statement waits for a place while sessions keep them all. */
+const allKeptMs = 5_000;
+
+const tooManyKept = gatewayError("capacity.queueFull", {
+  message: "sessions keep as many of the cluster's connections as may be kept",
+});
 
 export class SeatPool {
   readonly #options: SeatPoolOptions;
@@ -27,6 +39,8 @@ export class SeatPool {
   #retiring: Disposable | undefined;
   /** Places that are taken: of seats at work, and of those being made or cleaned. */
   #taken = 0;
+  /** Those of them that sessions keep. */
+  #kept = 0;
   #closed = false;
 
   constructor(options: SeatPoolOptions) {
@@ -40,9 +54,9 @@ export class SeatPool {
     signal: AbortSignal,
   ): Promise<Result<Seat, GatewayError>> {
     while (!this.#closed && !signal.aborted && this.#taken >= this.#options.size)
-      await this.#turn(signal);
-    if (signal.aborted) return this.#refusal("query.cancelled");
-    if (this.#closed) return this.#refusal("cluster.connectFailed");
+      if (!(await this.#turn(signal))) return this.#refusal(tooManyKept);
+    if (signal.aborted) return this.#refusal(gatewayError("query.cancelled"));
+    if (this.#closed) return this.#refusal(gatewayError("cluster.connectFailed"));
     this.#taken += 1;
     const found = key === undefined ? undefined : this.#idleOf(key);
     if (found !== undefined) return ok(found);
@@ -57,9 +71,19 @@ export class SeatPool {
     return made;
   }
 
+  /** Leaves a seat to its session until it is given back. The error where no more may be kept. */
+  keep(seat: Seat): GatewayError | undefined {
+    if (seat.kept) return undefined;
+    if (this.#kept >= this.#options.keptMax) return tooManyKept;
+    this.#kept += 1;
+    seat.kept = true;
+    return undefined;
+  }
+
   /** Takes a seat back, cleaned where it has to be. Its place is free when that is done. */
   async giveBack(seat: Seat): Promise<void> {
     const { clock, idleMs } = this.#options;
+    if (seat.kept) this.#kept -= 1;
     seat.kept = false;
     const usable = !this.#closed && seat.key !== undefined && !seat.busy && seat.member.open;
     const fit = usable && (seat.clean || (await seat.cleaned(clock)));
@@ -106,23 +130,39 @@ export class SeatPool {
     seat.member.destroy();
   }
 
-  #refusal(code: "query.cancelled" | "cluster.connectFailed"): Result<Seat, GatewayError> {
+  #refusal(error: GatewayError): Result<Seat, GatewayError> {
     // Whoever is next in line was woken for nothing.
     this.#line.shift()?.();
-    return err(gatewayError(code));
+    return err(error);
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  /** Waits in line. False when sessions keep all places, and did for as long as may be waited. */
+  #turn(signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
     return new Promise((resolve) => {
-      const go = (): void => {
+      let keptBefore = this.#allKept;
+      let limit: Disposable | undefined;
+      const settle = (moved: boolean): void => {
         signal.removeEventListener("abort", go);
+        limit?.[Symbol.dispose]();
         const at = this.#line.indexOf(go);
         if (at >= 0) this.#line.splice(at, 1);
-        resolve();
+        resolve(moved);
       };
+      const go = (): void => settle(true);
+      const look = (): void => {
+        if (keptBefore && this.#allKept) return settle(false);
+        keptBefore = this.#allKept;
+        limit = clock.timer(allKeptMs, look);
+      };
+      limit = clock.timer(allKeptMs, look);
       signal.addEventListener("abort", go, { once: true });
       this.#line.push(go);
     });
+  }
+
+  get #allKept(): boolean {
+    return this.#kept >= this.#options.size;
   }
 
   /** Closes those that were idle for long enough. */

@@ -72,7 +72,8 @@ export class Seating {
   /** Makes a connection the session's own until the session is over. */
   keep(seat: Seat, home: Home, reason: string): GatewayError | undefined {
     if (home.over) return gatewayError("query.cancelled");
-    seat.kept = true;
+    const refused = this.#parts.pool.keep(seat);
+    if (refused !== undefined) return refused;
     seat.used = true;
     this.#kept.set(home, seat);
     home.keep({
