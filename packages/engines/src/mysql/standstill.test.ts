@@ -25,15 +25,15 @@ it("leaves one place of several to statements of others", async () => {
 
 it("ends a wait for a place while sessions keep all of them, and no other wait", async () => {
   await using server = await ScriptedMysql.start();
-  const { clock, advance } = virtualHost(1);
-  const host = { ...hostOf(), clock };
+  const virtual = virtualHost(1);
+  const host = { ...hostOf(), clock: virtual.clock };
   await using backend = await backendOf(server.port, { poolSize: 1, poolMode: "session" }, host);
   const [one, two, three] = [new Home(), new Home(), new Home()];
   expect((await ended(backend, one, "select 1")).kind).toBe("done");
   const waiting = ended(backend, two, "select 2");
-  await advance(4_999);
+  await virtual.advance(4_999);
   expect((await ended(backend, one, "select 1")).kind).toBe("done");
-  await advance(5_001);
+  await virtual.advance(5_001);
   expect(await waiting).toMatchObject({ error: { code: "capacity.queueFull" } });
   const next = ended(backend, three, "select 3");
   await one[Symbol.asyncDispose]();
