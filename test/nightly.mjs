@@ -42,6 +42,11 @@ const runs = [
     "translation between dialects, on engines of both",
     ["--import", "tsx", "test/translate/run.mjs"],
   ],
+  [
+    "ten thousand queries under a policy, and of each the columns it touches",
+    ["node_modules/vitest/vitest.mjs", "run", "packages/sql/src/read/masked.test.ts"],
+    { ACCESS_QUERIES: "10000" },
+  ],
   ["every fault of a fleet", ["test/fleet/run.mjs"]],
   ["small wrongs in what decides who, where and as whom", ["test/mutation/run.mjs"]],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],

@@ -111,6 +111,7 @@ describe("the dry run", () => {
         {
           table: "main.orders",
           action: "select",
+          touched: { named: ["id"], unresolved: [], prefixes: [], all: false },
           decision: "allow",
           rule: "own",
           rowFilter: "region = 'EU'",

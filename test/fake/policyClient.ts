@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
 import { policyOf } from "@gateway/access/policy/open.ts";
 import type { TableDecision } from "@gateway/core/port/sql/policy.ts";
+import type { TouchedColumns } from "@gateway/core/port/sql/sqlReading.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { sessionOf } from "@gateway/core/rig/session.ts";
 import { parse } from "yaml";
@@ -42,8 +43,11 @@ export function policyClient(by: AskedBy, url: string, more: object = {}) {
     [key]: { ...(guided[key] as object), url, ...more },
   };
   const policy = policyOf(accessControlSchema.parse(config), host);
-  type Asked = Pick<AskedOf, "groups" | "table" | "action"> & { readonly setting?: string };
-  const ask = async ({ groups, table, action, setting }: Asked) => {
+  type Asked = Pick<AskedOf, "groups" | "table" | "action"> & {
+    readonly setting?: string;
+    readonly columns?: TouchedColumns;
+  };
+  const ask = async ({ groups, table, action, setting, columns }: Asked) => {
     const identity = {
       user: "ann",
       groups,
@@ -54,7 +58,7 @@ export function policyClient(by: AskedBy, url: string, more: object = {}) {
     const settings = new Map(setting === undefined ? [] : [["application_name", setting]]);
     const session = sessionOf({ identity, settings });
     const { signal } = new AbortController();
-    return await policy.decide({ session, table, action }, signal);
+    return await policy.decide({ session, table, action, columns }, signal);
   };
   return {
     host,

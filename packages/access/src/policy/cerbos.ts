@@ -12,16 +12,19 @@ import {
 import type { Host } from "@gateway/core/port/host.ts";
 import type { ClosablePolicy } from "@gateway/core/port/sql/policy.ts";
 import { z } from "zod";
-import { askedTable, remotePolicy, type Decided, type PolicyServer } from "./remotePolicy.ts";
+import {
+  askedTable,
+  remotePolicy,
+  type Decided,
+  type PolicyServer,
+  type Told,
+} from "./remotePolicy.ts";
 import { columnIn } from "./ucast.ts";
 
 /** Cerbos asks for a role; every caller has this one beside its own. */
 const everyone = "user";
 
-export function cerbosPolicy(
-  config: CerbosConfig & { readonly settings: readonly string[] },
-  host: Host,
-): ClosablePolicy {
+export function cerbosPolicy(config: CerbosConfig & Told, host: Host): ClosablePolicy {
   return remotePolicy(planApi(config), config, host);
 }
 
@@ -36,7 +39,7 @@ const planSchema = z.looseObject({
 function planApi({ kind, policyVersion, scope }: CerbosConfig): PolicyServer {
   const rule = `cerbos ${kind}`;
   return {
-    request: ({ name, groups, roles, attributes, settings }, { action, table }) => ({
+    request: ({ name, groups, roles, attributes, settings }, { action, table, columns }) => ({
       path: "/api/plan/resources",
       body: {
         requestId: "gateway",
@@ -50,7 +53,7 @@ function planApi({ kind, policyVersion, scope }: CerbosConfig): PolicyServer {
           kind,
           ...(policyVersion !== undefined && { policyVersion }),
           ...(scope !== undefined && { scope }),
-          attr: { table: askedTable(table) },
+          attr: { table: askedTable(table), ...(columns !== undefined && { columns }) },
         },
       },
     }),

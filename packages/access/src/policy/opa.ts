@@ -15,19 +15,17 @@ import {
   type Caller,
   type Decided,
   type PolicyServer,
+  type Told,
 } from "./remotePolicy.ts";
 import { columnIn, conditionOf } from "./ucast.ts";
 
-export function opaPolicy(
-  config: OpaConfig & { readonly settings: readonly string[] },
-  host: Host,
-): ClosablePolicy {
+export function opaPolicy(config: OpaConfig & Told, host: Host): ClosablePolicy {
   return remotePolicy(config.api === "data" ? dataApi(config) : compileApi(config), config, host);
 }
 
 /** The document `input` of both APIs. */
-function inputOf(user: Caller, { action, table }: PolicyQuestion): object {
-  return { user, action, table: askedTable(table) };
+function inputOf(user: Caller, { action, table, columns }: PolicyQuestion): object {
+  return { user, action, table: askedTable(table), ...(columns !== undefined && { columns }) };
 }
 
 const expression = z.string().min(1).max(10_000);

@@ -6,6 +6,7 @@ import type { Policy } from "@gateway/core/port/sql/policy.ts";
 import { unreachable } from "@gateway/core/result.ts";
 import { cerbosPolicy } from "./cerbos.ts";
 import { opaPolicy } from "./opa.ts";
+import type { Told } from "./remotePolicy.ts";
 
 /** Opens nothing before it is asked. */
 export function policyOf(
@@ -16,10 +17,14 @@ export function policyOf(
     case "rules":
       return rulesPolicy(config.rules);
     case "opa":
-      return opaPolicy({ ...config.opa, settings: config.settings }, host);
+      return opaPolicy({ ...config.opa, ...toldBy(config) }, host);
     case "cerbos":
-      return cerbosPolicy({ ...config.cerbos, settings: config.settings }, host);
+      return cerbosPolicy({ ...config.cerbos, ...toldBy(config) }, host);
     default:
       return unreachable(config);
   }
+}
+
+function toldBy({ settings, columns }: Told): Told {
+  return { settings, columns };
 }

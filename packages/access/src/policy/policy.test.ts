@@ -50,6 +50,21 @@ describe("policyOf", () => {
     expect(fake.authorizations).toEqual(["Bearer key"]);
   });
 
+  it.each(["data", "compile", "cerbos"] as const)(
+    "tells %s the columns that a statement touches, and remembers a decision for them alone",
+    async (by) => {
+      await using client = policyClient(by, fake.url);
+      const columns = { named: ["id"], unresolved: ["email"], prefixes: [], all: false };
+      await client.ask({ ...orders, columns });
+      await client.host.advance(1_000);
+      await client.ask({ ...orders, columns: { ...columns, all: true } });
+      await client.host.advance(1_000);
+      await client.ask(orders);
+      const told = fake.asked.map(({ body }) => toldColumns(body));
+      expect(told).toEqual([columns, { ...columns, all: true }, undefined]);
+    },
+  );
+
   it("asks once for a burst, and again once a decision is too old, by what is true then", async () => {
     await using client = policyClient("data", fake.url);
     fake.says = { result: { allow: true } };
@@ -285,4 +300,12 @@ function compiled(query: unknown): object {
 function plan(condition: unknown): object {
   const filter = { kind: "KIND_CONDITIONAL", condition };
   return { requestId: "gateway", action: "select", resourceKind: "table", filter };
+}
+
+function toldColumns(body: unknown): unknown {
+  const { input, resource } = body as {
+    readonly input?: { readonly columns?: unknown };
+    readonly resource?: { readonly attr: { readonly columns?: unknown } };
+  };
+  return input === undefined ? resource?.attr.columns : input.columns;
 }

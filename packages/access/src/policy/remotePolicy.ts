@@ -67,15 +67,23 @@ const restingMax = 10_000;
 /** Texts of sessions' settings that are sent on. */
 const settingLengthMax = 1_000;
 
-/** `settings`: names of those that the server is told. */
+/** What a server is told beside the caller, the table and the action. */
+export interface Told {
+  /** Names of the session's settings. */
+  readonly settings: readonly string[];
+  /** The columns that a statement touches. */
+  readonly columns: boolean;
+}
+
 export function remotePolicy(
   server: PolicyServer,
-  { settings, ...config }: PolicyServerConfig & { readonly settings: readonly string[] },
+  { settings, columns, ...config }: PolicyServerConfig & Told,
   host: Host,
 ): ClosablePolicy {
   const questions = new Questions(server, config, host);
   const callerOf = (session: PolicySession): Caller => callerIn(session, settings);
   return {
+    wantsColumns: columns,
     audience: (session) => JSON.stringify(callerOf(session)),
     decide: (question, signal) => questions.decide(callerOf(question.session), question, signal),
     [Symbol.asyncDispose]: () => questions[Symbol.asyncDispose](),
@@ -114,7 +122,7 @@ class Questions implements AsyncDisposable {
     signal: AbortSignal,
   ): TableDecision | Promise<TableDecision> {
     const who = keyOf(caller);
-    const key = keyOf([who, question.table, question.action]);
+    const key = keyOf([who, question.table, question.action, question.columns ?? null]);
     const nowMs = this.#host.clock.nowMs();
     const known = this.#decided.get(key);
     if (known !== undefined && known.untilMs > nowMs) return known.decision;

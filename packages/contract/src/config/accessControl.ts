@@ -156,6 +156,11 @@ const asked = {
     description:
       "Names of tables are completed to this many parts before the server is asked: 2 adds the schema, 3 the catalog as well.",
   }),
+  columns: z.boolean().default(false).meta({
+    title: "Columns",
+    description:
+      "The server is also told which columns of the table a statement touches. A decision is then remembered for one set of columns, not for all statements over a table.",
+  }),
   settings: z
     .array(z.string().regex(/^[a-z][a-z0-9_.]{0,99}$/, "must be a setting's name in lower case"))
     .max(50)

@@ -15,6 +15,7 @@ import type {
   SqlAction,
   SqlReading,
   TableReference,
+  TouchedColumns,
   UnderstoodSql,
 } from "../port/sql/sqlReading.ts";
 import type { SqlWork } from "../port/sql/sqlWork.ts";
@@ -67,6 +68,7 @@ type Settings = Pick<AccessControlConfig, "defaultCatalog" | "defaultSchema" | "
 export interface TableJudgement {
   readonly table: string;
   readonly action: SqlAction;
+  readonly touched: TouchedColumns | undefined;
   readonly decision: TableDecision;
 }
 
@@ -84,6 +86,8 @@ interface Judging {
   readonly acted: string[];
   readonly tables: TableJudgement[];
   readonly signal: AbortSignal;
+  /** Whether the columns of its tables are wanted. */
+  readonly columns: boolean;
 }
 
 /** Texts whose decisions are remembered, and their longest. */
@@ -105,7 +109,8 @@ export function accessControl(settings: Settings, parts: AccessParts): AccessCon
       const key = JSON.stringify([audience, catalog, schema, dialect, dialects, sql]);
       const remembered = judged.get(key);
       const known = remembered !== undefined && holds(remembered) ? remembered : undefined;
-      const found = known ?? (await judge.judged(query, dialects, signal));
+      const columns = policy.wantsColumns;
+      const found = known ?? (await judge.judged(query, dialects, { signal, columns }));
       // What a busy or broken parser says is true for a moment only.
       const stays = found.outcome.ok || found.outcome.error.retryAfterMs === undefined;
       const isShort = sql.length <= rememberedLengthMax;
@@ -116,9 +121,12 @@ export function accessControl(settings: Settings, parts: AccessParts): AccessCon
     explain: async (query, dialects, signal) =>
       passes(query)
         ? { outcome: ok(query.sql), tables: [] }
-        : await judge.judged(query, dialects, signal),
+        : await judge.judged(query, dialects, { signal, columns: true }),
     visible: async ({ session }, table, signal) =>
-      policy.decide({ session, table: table.map(lower), action: "select" }, signal),
+      policy.decide(
+        { session, table: table.map(lower), action: "select", columns: undefined },
+        signal,
+      ),
     audience: ({ session }) => policy.audience(session),
   };
 }
@@ -147,8 +155,12 @@ class Judge {
     this.#ruled = new Set(patterns.map((pattern) => lower(pattern[pattern.length - 1] ?? "")));
   }
 
-  async judged(query: Routed, dialects: readonly Dialect[], signal: AbortSignal): Promise<Judged> {
-    const judging: Judging = { acted: [], tables: [], signal };
+  async judged(
+    query: Routed,
+    dialects: readonly Dialect[],
+    asked: Pick<Judging, "signal" | "columns">,
+  ): Promise<Judged> {
+    const judging: Judging = { acted: [], tables: [], ...asked };
     const outcome = await this.#written(query, dialects, judging);
     const { acted, tables } = judging;
     if (!outcome.ok) acted.push(`access: denied: ${outcome.error.message}`);
@@ -167,7 +179,7 @@ class Judge {
     const { dialect } = session;
     if (statement.doubt !== undefined) return err(notUnderstood("engines may read it in two ways"));
     const { acted, signal } = judging;
-    const read = await this.#read(sql, dialect, query, signal);
+    const read = await this.#read({ sql, dialect }, query, judging);
     if (!read.ok) return read;
     const named = new Set(read.value.tables.map((table) => namesOf(table).at(-1)));
     // Who else decides may know tables that nobody here does, but those of the statement are enough to be taken wrong.
@@ -191,7 +203,7 @@ class Judge {
     reference: TableReference,
     { action, looksAtTarget }: UnderstoodSql,
     { session }: Routed,
-    { tables, signal }: Judging,
+    { tables, signal, columns: asks }: Judging,
   ): Promise<Result<{ placed: Placed; said: string }, GatewayError>> {
     const { catalog, schema } = session;
     const { defaultCatalog, defaultSchema } = this.#settings;
@@ -202,9 +214,13 @@ class Judge {
     const table = [...missing.map(lower), ...own];
     const name = table.join(".");
     const { policy } = this.#parts;
+    const touched = reference.columns;
+    // Who was told that columns are known may not be asked as if there were none.
+    if (asks && touched === undefined) return err(unproven);
+    const columns = policy.wantsColumns ? touched : undefined;
     const decide = async (wanted: typeof action): Promise<TableDecision> => {
-      const decision = await policy.decide({ session, table, action: wanted }, signal);
-      tables.push({ table: name, action: wanted, decision });
+      const decision = await policy.decide({ session, table, action: wanted, columns }, signal);
+      tables.push({ table: name, action: wanted, touched, decision });
       return decision;
     };
     const decision = await decide(reference.written ? action : "select");
@@ -233,7 +249,8 @@ class Judge {
     signal: AbortSignal,
   ): Promise<Result<void, GatewayError>> {
     const { dialect } = query.session;
-    const own = await this.#read(sql, dialect, query, signal);
+    const asked = { signal, columns: false };
+    const own = await this.#read({ sql, dialect }, query, asked);
     if (!own.ok) return own;
     const { tables } = own.value;
     const stand = tables.toSorted((one, other) => startOf(one) - startOf(other));
@@ -249,7 +266,7 @@ class Judge {
       if (engine === dialect) continue;
       const sent = relex(sql, dialect, engine);
       if (!sent.ok) return sent;
-      const read = await this.#read(sent.value, engine, query, signal);
+      const read = await this.#read({ sql: sent.value, dialect: engine }, query, asked);
       if (!read.ok) return read;
       const there = read.value.tables.toSorted((one, other) => startOf(one) - startOf(other));
       if (JSON.stringify(there.map(namesOf)) !== wanted) return err(unproven);
@@ -258,10 +275,9 @@ class Judge {
   }
 
   async #read(
-    sql: string,
-    dialect: Dialect,
+    { sql, dialect }: { readonly sql: string; readonly dialect: Dialect },
     { session }: Routed,
-    signal: AbortSignal,
+    { signal, columns }: Pick<Judging, "signal" | "columns">,
   ): Promise<Result<UnderstoodSql, GatewayError>> {
     const { sql: work } = this.#parts;
     if (work === undefined) return err(notUnderstood("there is no parser on this host"));
@@ -272,7 +288,7 @@ class Judge {
     }
     const answer = await work.ask({
       task: "read",
-      input: { sql, dialects: [dialect], functions: this.#functions },
+      input: { sql, dialects: [dialect], functions: this.#functions, columns },
       length: sql.length,
       user: session.identity.user,
       signal,

@@ -20,6 +20,7 @@ interface CompiledRule {
 export function rulesPolicy(rules: readonly AccessRule[]): Policy {
   const compiled = rules.map((config) => ({ config, tables: config.tables.map(tablePattern) }));
   return {
+    wantsColumns: false,
     audience: ({ identity: { user, groups, roles, attributes } }) =>
       JSON.stringify([user, groups, roles, attributes]),
     decide: (question) => decided(compiled, question),

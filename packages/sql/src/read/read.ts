@@ -1,5 +1,10 @@
 /** Reads one statement for a policy: what it does, and which tables it names where. */
-import type { SqlAction, SqlReading, UnderstoodSql } from "@gateway/core/port/sql/sqlReading.ts";
+import type {
+  SqlAction,
+  SqlReading,
+  TableReference,
+  UnderstoodSql,
+} from "@gateway/core/port/sql/sqlReading.ts";
 import {
   createParts,
   deleteParts,
@@ -8,18 +13,20 @@ import {
   truncateParts,
   updateParts,
 } from "./kinds.ts";
+import { columnsOf } from "./columns.ts";
 import { isEmpty, NodeReader, NotUnderstood, onlyParts, type Fields } from "./reader.ts";
 
 export interface ReadOptions {
   readonly sql: string;
   /** Functions that the configuration adds, in lower case. */
   readonly functions: readonly string[];
+  readonly columns: boolean;
 }
 
 /** `nodes`: what the parser made of the text, or undefined. */
 export function readNodesOf(
   nodes: readonly unknown[] | undefined,
-  { sql, functions }: ReadOptions,
+  { sql, functions, columns }: ReadOptions,
 ): SqlReading {
   if (nodes === undefined) return { understood: false, reason: "its grammar" };
   const [node] = nodes;
@@ -27,12 +34,18 @@ export function readNodesOf(
   try {
     const reader = new NodeReader(new Set(functions), offsetsOf(sql));
     const { action, looksAtTarget } = statement(node as Fields, reader);
-    const { tables, parts } = reader;
+    const { parts } = reader;
+    const tables = columns ? withColumns(node as Fields, reader) : reader.tables;
     return { understood: true, action, looksAtTarget, tables, parts: [...parts] };
   } catch (error) {
     if (error instanceof NotUnderstood) return { understood: false, reason: error.message };
     throw error;
   }
+}
+
+function withColumns(node: Fields, { tables, places }: NodeReader): readonly TableReference[] {
+  const columns = columnsOf(node, places);
+  return tables.map((table, index) => ({ ...table, columns: columns[index] }));
 }
 
 type Done = Pick<UnderstoodSql, "looksAtTarget"> & { readonly action: SqlAction };

@@ -21,6 +21,8 @@ const depthMax = 2_000;
 export class NodeReader {
   readonly tables: TableReference[] = [];
   readonly parts = new Set<string>();
+  /** Where the node of each table stands in `tables`. */
+  readonly places = new Map<object, number>();
   readonly #functions: ReadonlySet<string>;
   readonly #offset: (character: number) => number;
   #scope: Scope = { parts: new Set(), unclear: new Set() };
@@ -136,7 +138,9 @@ export class NodeReader {
       if (written) throw new NotUnderstood("what it writes to");
       return;
     }
-    this.tables.push({ path, written, aliased: !isEmpty(fields["alias"]), plain });
+    this.places.set(fields, this.tables.length);
+    const aliased = !isEmpty(fields["alias"]);
+    this.tables.push({ path, written, aliased, plain, columns: undefined });
   }
 
   #part(value: unknown): NamePart {

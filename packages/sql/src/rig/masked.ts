@@ -56,8 +56,28 @@ export async function pairOf(): Promise<Pair> {
   };
 }
 
-/** Rows as sorted texts; an error is one row, with its words. */
-async function databaseOf(secret: number) {
+/** Two databases of the same rows but for the values of these columns, in lower case by table. */
+export const apartColumns: Readonly<Record<string, readonly string[]>> = {
+  orders: ["email", "amount", "secret"],
+  staff: ["pay"],
+};
+
+/** The answers of both to one query. */
+export async function twinsOf() {
+  const one = await databaseOf(1);
+  const other = await databaseOf(2, 5);
+  return {
+    ask: async (sql: string) =>
+      [(await one.rows(sql)).join("\n"), (await other.rows(sql)).join("\n")] as const,
+    [Symbol.asyncDispose]: async () => {
+      one.close();
+      other.close();
+    },
+  };
+}
+
+/** Rows as sorted texts; an error is one row, with its words. `more`: rows beside the first ones. */
+async function databaseOf(secret: number, more = secret * 5) {
   const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
   const connection = await instance.connect();
   const hidden = `CASE WHEN i % 3 = 0 THEN i * ${secret} + ${secret} ELSE 7 * ${secret} END`;
@@ -65,7 +85,7 @@ async function databaseOf(secret: number) {
     `CREATE TABLE orders AS SELECT i AS id, CASE WHEN i % 2 = 0 THEN 'EU' ELSE 'US' END AS region,
      'mail' || (i * ${secret}) AS email, CASE WHEN i % 2 = 0 THEN i % 5 ELSE ${hidden} END AS amount, ${hidden} AS secret
      FROM range(24) r(i)`,
-    `INSERT INTO orders SELECT i + 100, 'US', 'more', i, i FROM range(${secret * 5}) r(i)`,
+    `INSERT INTO orders SELECT i + 100, 'US', 'more' || ${secret}, i * ${secret}, i FROM range(${more}) r(i)`,
     `CREATE TABLE staff AS SELECT i AS id, 'n' || (i % 4) AS name, i * ${secret} AS pay FROM range(9) r(i)`,
     "CREATE TABLE items AS SELECT i AS id, i % 7 AS order_id, 'l' || (i % 3) AS label FROM range(15) r(i)",
     "CREATE TABLE notes (id BIGINT, text VARCHAR)",

@@ -15,8 +15,8 @@ const tasks: Tasks = {
     const nodes = parsedOf(sql, dialect);
     return nodes === undefined ? { parsed: false } : { parsed: true, kinds: nodes.map(kindOf) };
   },
-  read: ({ sql, dialects, functions }) =>
-    dialects.map((dialect) => readNodesOf(parsedOf(sql, dialect), { sql, functions })),
+  read: ({ sql, dialects, functions, columns }) =>
+    dialects.map((dialect) => readNodesOf(parsedOf(sql, dialect), { sql, functions, columns })),
   translate: translatedText,
 };
 

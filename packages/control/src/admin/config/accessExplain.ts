@@ -54,6 +54,18 @@ const answerSchema = z.strictObject({
     z.strictObject({
       table: z.string(),
       action: z.enum(accessActions),
+      touched: z
+        .strictObject({
+          named: z.array(z.string()),
+          unresolved: z.array(z.string()),
+          prefixes: z.array(z.string()),
+          all: z.boolean(),
+        })
+        .optional()
+        .meta({
+          description:
+            "Columns that the statement touches at this place: of this table, of this or another one, names before a dot that are other tables' and may be columns, and whether whole rows are touched.",
+        }),
       decision: z.enum(["allow", "deny", "unavailable"]),
       rule: z.string().optional(),
       reason: z.string().optional().meta({ description: "Why an answer could not be used." }),
@@ -108,17 +120,18 @@ export function accessExplainRoute(api: AdminApi): void {
   });
 }
 
-function shownTable({ table, action, decision }: TableJudgement): object {
+function shownTable({ table, action, touched, decision }: TableJudgement): object {
   const { kind } = decision;
+  const place = { table, action, touched, decision: kind };
   switch (kind) {
     case "unavailable":
-      return { table, action, decision: kind };
+      return place;
     case "deny":
-      return { table, action, decision: kind, rule: decision.rule, reason: decision.reason };
+      return { ...place, rule: decision.rule, reason: decision.reason };
     case "allow": {
       const { rule, view } = decision;
       const { rows: rowFilter, columns } = view ?? {};
-      return { table, action, decision: kind, rule, rowFilter, columns };
+      return { ...place, rule, rowFilter, columns };
     }
   }
 }

@@ -1,6 +1,6 @@
 /** What one caller may see of one table. Asked once for each table and action; whoever asks writes the answer into the SQL. */
 import type { Session } from "../../query/query.ts";
-import type { SqlAction } from "./sqlReading.ts";
+import type { SqlAction, TouchedColumns } from "./sqlReading.ts";
 
 /** What of a session may count. `settings` are the client's own words. */
 export type PolicySession = Pick<Session, "identity" | "settings">;
@@ -10,6 +10,8 @@ export interface PolicyQuestion {
   /** The whole name in lower case, from the outermost part to the name itself. */
   readonly table: readonly string[];
   readonly action: SqlAction;
+  /** What the statement touches of it. Undefined where no statement asks (a listing of tables), and where nobody wants it. */
+  readonly columns: TouchedColumns | undefined;
 }
 
 /**
@@ -53,6 +55,8 @@ export interface Policy {
   /** Whatever goes wrong shows nothing. */
   decide(question: PolicyQuestion, signal: AbortSignal): TableDecision | Promise<TableDecision>;
 }
+  /** Whether it decides by the columns that a statement touches; finding them costs another walk over each statement. */
+  readonly wantsColumns: boolean;
 
 /** One that a process opened for one configuration. */
 export type ClosablePolicy = Policy & AsyncDisposable;

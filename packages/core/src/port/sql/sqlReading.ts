@@ -25,6 +25,23 @@ export interface TableReference {
   readonly aliased: boolean;
   /** Nothing but an alias belongs to it; only then a query can stand in its place. */
   readonly plain: boolean;
+  /** Undefined where nobody asked for them. */
+  readonly columns: TouchedColumns | undefined;
+}
+
+/**
+ * Columns of one table that a statement reads, compares or writes at this place. It may say too much, never too little.
+ * Names in lower case, in alphabetical order.
+ */
+export interface TouchedColumns {
+  /** As far as the text alone tells, of this table. */
+  readonly named: readonly string[];
+  /** Of this table, of another one in the statement, or no column at all. */
+  readonly unresolved: readonly string[];
+  /** Names before a dot that are another table's: engines with columns in columns may take one for a column of this table. */
+  readonly prefixes: readonly string[];
+  /** Whole rows, beside what is named: `*`, a row as a value, a join by all common columns, a write without a list of columns. */
+  readonly all: boolean;
 }
 
 export interface NamePart {

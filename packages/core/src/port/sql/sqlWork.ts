@@ -24,6 +24,8 @@ export interface ReadInput {
   readonly dialects: readonly Dialect[];
   /** Functions that the configuration lets pass beside the known ones, in lower case. */
   readonly functions: readonly string[];
+  /** Whether the columns of each table are wanted. */
+  readonly columns: boolean;
 }
 
 /** One statement in the grammar and the lexis of `source`. */
