@@ -50,13 +50,13 @@ export interface ViewColumn {
 }
 
 export interface Policy {
+  /** Whether it decides by the columns that a statement touches; finding them costs another walk over each statement. */
+  readonly wantsColumns: boolean;
   /** Equal for callers who are told the same; in front of what is remembered of decisions. */
   audience(session: PolicySession): string;
   /** Whatever goes wrong shows nothing. */
   decide(question: PolicyQuestion, signal: AbortSignal): TableDecision | Promise<TableDecision>;
 }
-  /** Whether it decides by the columns that a statement touches; finding them costs another walk over each statement. */
-  readonly wantsColumns: boolean;
 
 /** One that a process opened for one configuration. */
 export type ClosablePolicy = Policy & AsyncDisposable;
