@@ -3,16 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
 
-/**
- * One client, `console`. `account` is asked with each sign-on.
- *
- * @param {{
- *   clientSecret: string,
- *   redirectUri: string,
- *   account: () => { readonly sub: string, readonly groups: readonly string[] },
- * }} settings
- * @returns {Promise<{ issuer: string, stop: () => Promise<void> }>}
- */
+/** One client, `console`. `account` is asked with each sign-on. */
 export async function startSignOnProvider({ clientSecret, redirectUri, account }) {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
   const jwk = { ...privateKey.export({ format: "jwk" }), kid: "k", alg: "RS256", use: "sig" };

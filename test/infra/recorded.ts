@@ -157,7 +157,7 @@ function constructors(
 }
 
 /** A route is a resource of its own, which its method makes. */
-function withRoutes(router: object, made: Made[]): unknown {
+function withRoutes(router: object, made: Made[]): object {
   const route = (name: string, url: unknown, args: object): void => {
     made.push({ type: "sst.aws.Router.route", name, args: { ...args, url } });
   };

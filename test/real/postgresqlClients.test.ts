@@ -8,7 +8,10 @@ import {
   bindOf,
   describeOf,
   executeOf,
+  int16,
+  int32,
   letters,
+  messageOf,
   parseOf,
   queryOf,
   RawClient,
@@ -290,3 +293,67 @@ async function clientOf(at: number, user: string, database: string): Promise<pg.
   await client.connect();
   return client;
 }
+
+describe("functions that are called by their number", () => {
+  const [creat, open, write, read, close] = [957, 952, 955, 954, 953];
+
+  it("write and read a large object in its transaction, as libpq and JDBC do", async () => {
+    const told = async (to: number, database: string) => {
+      await using client = await RawClient.start(to, { user: server.username, database });
+      client.send(queryOf("begin"));
+      await client.until("Z");
+      const made = await called(client, creat, [int32(0x60000)]);
+      const object = made.value ?? Buffer.alloc(0);
+      const opened = await called(client, open, [object, int32(0x60000)]);
+      const handle = opened.value ?? Buffer.alloc(0);
+      const written = await called(client, write, [handle, Buffer.from([0, 1, 255])]);
+      await called(client, close, [handle]);
+      const again = (await called(client, open, [object, int32(0x40000)])).value ?? Buffer.alloc(0);
+      const found = await called(client, read, [again, int32(10)]);
+      const none = await called(client, read, [int32(77), int32(10)]);
+      client.send(queryOf("rollback"));
+      await client.until("Z");
+      return [object.length, handle, written.value, found.value, none.letters, none.code];
+    };
+    const wanted = await told(Number(server.port), "clients_through");
+    expect(wanted.slice(3)).toEqual([Buffer.from([0, 1, 255]), "EZ", "42704"]);
+    expect(await told(port, "clients_through")).toEqual(wanted);
+  });
+
+  it("leave the unnamed statement alone, and are refused with PostgreSQL's codes", async () => {
+    const told = async (to: number) => {
+      const parameters = { user: server.username, database: "clients_through" };
+      await using client = await RawClient.start(to, parameters);
+      client.send(parseOf("", "select 'kept'"), sync);
+      await client.until("Z");
+      const none = await called(client, 1, []);
+      const few = await called(client, open, [int32(1)]);
+      const empty = await called(client, 871, [undefined]);
+      client.send(bindOf({}), executeOf(), sync);
+      const after = letters(await client.until("Z"));
+      return [none.letters, none.code, few.letters, few.code, empty.letters, empty.value, after];
+    };
+    const wanted = await told(Number(server.port));
+    expect(await told(port)).toEqual(wanted);
+  });
+
+  async function called(
+    client: RawClient,
+    oid: number,
+    values: readonly (Uint8Array | undefined)[],
+  ) {
+    const parts = values.flatMap((value) =>
+      value === undefined ? [int32(-1)] : [int32(value.length), value],
+    );
+    const head = [int32(oid), int16(1), int16(1), int16(values.length)];
+    client.send(messageOf("F", Buffer.concat([...head, ...parts, int16(1)])));
+    const seen = await client.until("Z");
+    const answer = Buffer.from(seen.find(({ type }) => type === "V")?.body ?? Buffer.alloc(0));
+    const error = Buffer.from(seen.find(({ type }) => type === "E")?.body ?? Buffer.alloc(0));
+    return {
+      letters: letters(seen),
+      value: answer.length > 0 && answer.readInt32BE() >= 0 ? answer.subarray(4) : undefined,
+      code: /\0C(\w{5})\0/.exec(error.toString("latin1"))?.[1],
+    };
+  }
+});

@@ -15,6 +15,7 @@ import {
   sqlalchemyMysql,
   sqlalchemyMysqlRelayed,
   sqlalchemyPostgres,
+  sqlalchemyPostgresRelayed,
   sqlalchemyTrino,
 } from "./sqlalchemy.mjs";
 import { trinoPython } from "./trinoPython.mjs";
@@ -26,6 +27,7 @@ const pairs = [
   asyncpg,
   psycopg2,
   sqlalchemyPostgres,
+  sqlalchemyPostgresRelayed,
   sqlalchemyMysql,
   sqlalchemyMysqlRelayed,
   sqlalchemyTrino,

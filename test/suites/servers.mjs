@@ -41,6 +41,16 @@ export const postgresPair = {
   },
 };
 
+/** By its ADBC driver alone. */
+export const postgresDriverPair = {
+  name: "postgresqlDriver",
+  behind: postgresPair.behind,
+  async open() {
+    const opened = await postgresPair.open();
+    return opened.reason === undefined ? { ...opened, others: [] } : opened;
+  },
+};
+
 /** By the server's own protocol alone. */
 export const postgresRelayedPair = {
   name: "postgresqlRelayed",

@@ -1,7 +1,13 @@
 /** SQLAlchemy's suite for dialects, on PostgreSQL, MySQL and Trino, direct and through. */
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { mysqlPair, mysqlRelayedPair, postgresPair, trinoPair } from "./servers.mjs";
+import {
+  mysqlPair,
+  mysqlRelayedPair,
+  postgresDriverPair,
+  postgresRelayedPair,
+  trinoPair,
+} from "./servers.mjs";
 import { projects, pythonFolder, pythonTests, pythonWith, unpackSource } from "./pythonTests.mjs";
 
 const version = "2.1.9";
@@ -18,19 +24,25 @@ const packages = [
 const own = "test.requirements:DefaultRequirements";
 const source = join(pythonFolder(name), "source");
 
-export const sqlalchemyPostgres = pairOf({
-  dialect: "postgresql+psycopg",
+/** Where sessions share the server's connections. */
+const shared = {
+  requirements: "sharedRequirements:Requirements",
+  leftOut: { "temporary tables": "are refused, because sessions share the server's connections" },
+};
+
+export const sqlalchemyPostgres = postgresOf({ ...shared, pair: postgresDriverPair });
+export const sqlalchemyPostgresRelayed = postgresOf({
   requirements: own,
-  pair: postgresPair,
-  urlOf: (user, port, database) => `postgresql+psycopg://${user}@127.0.0.1:${port}/${database}`,
+  pair: postgresRelayedPair,
 });
-export const sqlalchemyMysql = mysqlOf({
-  requirements: "mysqlRequirements:Requirements",
-  leftOut: {
-    "temporary tables": "are refused, because sessions share the server's connections",
-  },
-  pair: mysqlPair,
-});
+
+function postgresOf(rest) {
+  const urlOf = (user, port, database) =>
+    `postgresql+psycopg://${user}@127.0.0.1:${port}/${database}`;
+  return pairOf({ dialect: "postgresql+psycopg", urlOf, ...rest });
+}
+
+export const sqlalchemyMysql = mysqlOf({ ...shared, pair: mysqlPair });
 export const sqlalchemyMysqlRelayed = mysqlOf({ requirements: own, pair: mysqlRelayedPair });
 
 function mysqlOf(rest) {

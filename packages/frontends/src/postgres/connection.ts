@@ -38,7 +38,7 @@ import type { Failure } from "./run/failure.ts";
 import type { AsideRoom } from "./run/rowsAside.ts";
 import type { StatementReader } from "./read/statement.ts";
 import { sessionRule } from "./read/textLimit.ts";
-import { functionError, textError, violationError } from "./violations.ts";
+import { textError, violationError } from "./violations.ts";
 
 export interface ConversationParts {
   readonly door: Door;
@@ -216,8 +216,6 @@ class Conversation {
         return this.#fatal(violationError(violation, before));
       case "reportText":
         return this.#reportText(violation);
-      case "refuseFunction":
-        return this.#fail(functionError(), {});
       case "hangUp":
         return this.#hangUp();
       case "query":
@@ -226,6 +224,7 @@ class Conversation {
       case "describe":
       case "execute":
       case "close":
+      case "call":
       case "sync":
         return message !== undefined && isTyped(message) ? this.#serve(message) : undefined;
     }

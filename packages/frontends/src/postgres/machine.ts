@@ -56,7 +56,7 @@ export type Effect =
   | "execute"
   | "close"
   | "sync"
-  | "refuseFunction"
+  | "call"
   | "reportText"
   | "ready"
   | "flush"
@@ -122,7 +122,7 @@ const working = {
   execute: to("extended", "execute"),
   close: to("extended", "close"),
   sync: to("idle", "sync", "ready", "flush"),
-  functionCall: to("idle", "refuseFunction", "ready", "flush"),
+  functionCall: to("idle", "call", "ready", "flush"),
   // The rest of a COPY that failed is ignored, as PostgreSQL does.
   copyData: to("idle"),
   copyDone: to("idle"),

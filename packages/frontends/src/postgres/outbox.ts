@@ -15,6 +15,7 @@ export class Outbox {
   readonly writer = new ByteWriter((bytes) => Buffer.allocUnsafeSlow(bytes));
   readonly #send: Send;
   #writes = 0;
+  #aside: Aside | undefined;
 
   constructor(send: Send) {
     this.#send = send;
@@ -54,6 +55,28 @@ export class Outbox {
     });
   }
 
+  /**
+   * Takes what the work writes in place of the client, so that another message can be made of it. Undefined when that
+   * is more than `bytesMax`, which are never held.
+   */
+  async aside<Value>(
+    bytesMax: number,
+    work: () => Promise<Value>,
+  ): Promise<{ readonly value: Value; readonly bytes: Uint8Array | undefined }> {
+    const before = this.writer.take();
+    const aside: Aside = { parts: [], bytes: 0, bytesMax };
+    this.#aside = aside;
+    try {
+      const value = await work();
+      void this.flush();
+      const bytes = aside.bytes > bytesMax ? undefined : Buffer.concat(aside.parts);
+      return { value, bytes };
+    } finally {
+      this.#aside = undefined;
+      this.writer.bytes(before);
+    }
+  }
+
   /** Gives the rest of the process a turn: a fast engine and a fast client would never do so. */
   async #breathe(): Promise<void> {
     this.#writes += 1;
@@ -62,8 +85,25 @@ export class Outbox {
 
   /** Undefined when the client took everything, otherwise a promise for that. Never rejects. */
   flush(): Promise<void> | undefined {
-    return this.writer.length === 0 ? undefined : this.#send(this.writer.take());
+    if (this.writer.length === 0) return undefined;
+    const bytes = this.writer.take();
+    if (this.#aside === undefined) return this.#send(bytes);
+    keep(this.#aside, bytes);
+    return undefined;
   }
+}
+
+interface Aside {
+  readonly parts: Uint8Array[];
+  bytes: number;
+  readonly bytesMax: number;
+}
+
+/** Counts what does not fit, and lets it go. */
+function keep(aside: Aside, bytes: Uint8Array): void {
+  aside.bytes += bytes.length;
+  if (aside.bytes <= aside.bytesMax) aside.parts.push(bytes);
+  else aside.parts.length = 0;
 }
 
 /** Undefined when the bytes have left, otherwise a promise for that, which also resolves when the client is gone. */

@@ -65,9 +65,9 @@ export function textSizeError(limit: number): GatewayError {
   return gatewayError("query.textTooLarge", { message });
 }
 
-/** FunctionCall, which PostgreSQL itself advises against. */
+/** FunctionCall where no PostgreSQL stands behind the client: functions are called there by their number. */
 export function functionError(): GatewayError {
   return gatewayError("query.unsupported", {
-    message: "function calls by the protocol are not supported",
+    message: "function calls by the protocol are for the engine postgresql only",
   });
 }

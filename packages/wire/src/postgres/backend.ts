@@ -34,6 +34,7 @@ const letters = {
   noData: letter("n"),
   portalSuspended: letter("s"),
   emptyQuery: letter("I"),
+  functionCallResponse: letter("V"),
   parameterDescription: letter("t"),
   rowDescription: letter("T"),
   commandComplete: letter("C"),
@@ -89,6 +90,10 @@ function writeBody(out: ByteWriter, message: BackendMessage): void {
     case "error":
     case "notice":
       return writeReport(out, message.report);
+    case "functionCallResponse":
+      if (message.value === undefined) return out.i32(-1);
+      out.i32(message.value.length);
+      return out.bytes(message.value);
     case "parseComplete":
     case "bindComplete":
     case "closeComplete":

@@ -30,7 +30,17 @@ describe("parseFrontend", () => {
     ["H", "", { kind: "flush" }],
     ["S", "", { kind: "sync" }],
     ["X", "", { kind: "terminate" }],
-    ["F", "00000539 0000 0001 00000002 6162 0001", { kind: "functionCall", function: 1337 }],
+    [
+      "F",
+      "00000539 0001 0001 0002 00000002 6162 ffffffff 0001",
+      {
+        kind: "functionCall",
+        function: 1337,
+        formats: [1],
+        values: [bytesOf("6162"), undefined],
+        resultFormat: 1,
+      },
+    ],
     ["p", "736563726574 00", { kind: "password", body: bytesOf("73656372657400") }],
     ["d", "0102", { kind: "copyData", body: Uint8Array.of(1, 2) }],
     ["c", "", { kind: "copyDone" }],

@@ -107,8 +107,10 @@ function readFunctionCall(body: BodyReader): Made {
   const formats = readFormats(body);
   const values = readValues(body);
   if (formats === undefined || values === undefined) return undefined;
-  body.u16();
-  return { kind: "functionCall", function: called };
+  if (formats.length > 1 && formats.length !== values.length) return undefined;
+  const resultFormat = body.u16();
+  if (resultFormat !== 0 && resultFormat !== 1) return undefined;
+  return { kind: "functionCall", function: called, formats, values, resultFormat };
 }
 
 function readTarget(body: BodyReader, kind: "describe" | "close"): Made {

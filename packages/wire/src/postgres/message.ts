@@ -52,7 +52,16 @@ export type FrontendMessage =
   | { readonly kind: "flush" }
   | { readonly kind: "sync" }
   | { readonly kind: "terminate" }
-  | { readonly kind: "functionCall"; readonly function: number }
+  | {
+      readonly kind: "functionCall";
+      /** Its object id. */
+      readonly function: number;
+      /** None (all text), one (for all), or one for each argument. */
+      readonly formats: readonly Format[];
+      /** `undefined` is NULL. */
+      readonly values: readonly (Uint8Array | undefined)[];
+      readonly resultFormat: Format;
+    }
   /** A password, or a step of SASL or GSS; only the server's state tells which (see `frontend.ts`). */
   | { readonly kind: "password"; readonly body: Uint8Array }
   | { readonly kind: "copyData"; readonly body: Uint8Array }
@@ -141,6 +150,8 @@ export type BackendMessage =
   | { readonly kind: "noData" }
   | { readonly kind: "portalSuspended" }
   | { readonly kind: "emptyQuery" }
+  /** `undefined` is NULL. */
+  | { readonly kind: "functionCallResponse"; readonly value: Uint8Array | undefined }
   | { readonly kind: "parameterDescription"; readonly types: readonly number[] }
   | { readonly kind: "rowDescription"; readonly fields: readonly RowField[] }
   | { readonly kind: "commandComplete"; readonly tag: string }

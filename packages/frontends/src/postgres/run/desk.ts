@@ -22,6 +22,7 @@ import type { Outbox } from "../outbox.ts";
 import { Executor } from "./executor.ts";
 import { Implicit } from "./implicit.ts";
 import type { Failure } from "./failure.ts";
+import { FunctionCalls, type FunctionCall } from "./functionCall.ts";
 import { Series, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "../session/settings.ts";
 import { answerText } from "./simple.ts";
@@ -29,7 +30,7 @@ import type { AsideRoom } from "./rowsAside.ts";
 import { relayedReader, type Relaying } from "../read/relayed.ts";
 import type { StatementReader } from "../read/statement.ts";
 import { isLonger } from "../read/textLimit.ts";
-import { textSizeError } from "../violations.ts";
+import { functionError, textSizeError } from "../violations.ts";
 
 export interface DeskParts {
   readonly door: Door;
@@ -96,6 +97,8 @@ export class Desk implements KeyOwner {
   readonly #session: ClientSession;
   readonly #executor: Executor;
   readonly #series: Series;
+  readonly #seriesParts: SeriesParts;
+  #functions: FunctionCalls | undefined;
   readonly #implicit: Implicit;
   readonly #registration: CancelRegistration;
   readonly #read: StatementReader;
@@ -145,7 +148,8 @@ export class Desk implements KeyOwner {
       keeping: () => keeping.has(relays()),
     });
     this.#implicit = new Implicit(this.#executor, this.#session);
-    this.#series = new Series({ ...shared, executor: this.#executor, implicit: this.#implicit });
+    this.#seriesParts = { ...shared, executor: this.#executor, implicit: this.#implicit };
+    this.#series = new Series(this.#seriesParts);
   }
 
   /** True when no transaction is open, for which a drain would have to wait. */
@@ -269,15 +273,22 @@ export class Desk implements KeyOwner {
         return this.#series.close(message);
       case "sync":
         return this.#series.sync();
+      case "functionCall":
+        return this.#call(message);
       case "flush":
       case "terminate":
-      case "functionCall":
       case "password":
       case "copyData":
       case "copyDone":
       case "copyFail":
         return undefined;
     }
+  }
+
+  /** Only where the server of the client's kind has the functions. */
+  #call(message: FunctionCall): Failure | Promise<Failure | undefined> {
+    if (this.#relays() === "no") return { error: functionError(), place: {} };
+    return (this.#functions ??= new FunctionCalls(this.#seriesParts)).call(message);
   }
 
   /** Goes on once the text was read. Only a long text takes time. */

@@ -1,6 +1,6 @@
 """
-What SQLAlchemy's own suite asks of MySQL, but for temporary tables: those are refused where sessions share connections,
-and the classes that make one beside their other tables would say nothing of anything else.
+What SQLAlchemy's own suite asks of a server, but for temporary tables: those are refused where sessions share
+connections, and the classes that make one beside their other tables would say nothing of anything else.
 """
 
 from sqlalchemy.testing import exclusions
