@@ -187,7 +187,8 @@ describe("a connection that is ended in SQL", () => {
       number.writeInt32BE(process);
       const value = format === 1 ? number : `${process}`;
       const bind = bindOf({ formats: [format], values: [value] });
-      const parse = parseOf("", "select pg_catalog.pg_terminate_backend($1)", [23]);
+      const parse = parseOf("", "select pg_catalog.pg_terminate_backend($1)");
+      expect(letters(await answer(through, parse, describeOf("S"), sync))).toBe("1tTZ");
       expect(letters(await answer(through, parse, bind, executeOf(""), sync))).toBe("12DCZ");
       expect((await one.rest()).map(errorOf)).toMatchObject([told]);
     }

@@ -29,6 +29,7 @@ import { describeOn, judgedIn, runOn, type RunContext } from "./lane.ts";
 import { KeptConnection } from "./kept.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
 import { judgeAhead } from "./sql/guard.ts";
+import { runsPrepared, tagOfPrepared } from "./sql/preparedTag.ts";
 import { quoteText } from "./sql/quote.ts";
 import { begunOn } from "./transaction.ts";
 
@@ -36,7 +37,8 @@ import { begunOn } from "./transaction.ts";
 const delayMs = 1_000;
 
 /** What runs now, of everybody whose statements the asking account may see. */
-const listSql = "SELECT query FROM pg_catalog.pg_stat_activity WHERE state = 'active'";
+const listSql =
+  "SELECT query, application_name FROM pg_catalog.pg_stat_activity WHERE state = 'active'";
 
 /** Makes the cluster's pools; an unreachable server opens and is unhealthy. */
 export async function open(
@@ -153,11 +155,14 @@ class PostgresqlBackend implements Backend {
     if (!this.#hasAccount) return ok({ tags: [], complete: false, delayMs });
     const answer = await this.#ask(`/* ${this.#ownTag} */ ${listSql}`, signal);
     if (!answer.ok) return answer;
-    const tags = answer.value.rows.flatMap(([text]) => tagIn(text ?? "") ?? []);
+    const found = answer.value.rows.map(
+      ([text, name]) => tagOfPrepared(text ?? "", name ?? "") ?? tagIn(text ?? ""),
+    );
+    const tags = found.flatMap((tag) => (tag === "hidden" ? [] : (tag ?? [])));
     // The list shows the statement that asked for it, so others of this account are shown as well; of callers'
     // own accounts, and of another server, that says nothing.
     const own = this.#mode === "serviceAccount" && this.#config.hosts.length === 1;
-    const complete = own && tags.includes(this.#ownTag);
+    const complete = own && tags.includes(this.#ownTag) && !found.includes("hidden");
     return ok({
       tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)),
       complete,
@@ -168,7 +173,7 @@ class PostgresqlBackend implements Backend {
   async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
     if (!this.#hasAccount) return err(gatewayError("query.unsupported"));
     const begins = `pg_catalog.strpos(query, ${quoteText(`/* ${tag} */`)}) = 1`;
-    const sql = `SELECT pg_catalog.pg_cancel_backend(pid) FROM pg_catalog.pg_stat_activity WHERE state = 'active' AND ${begins}`;
+    const sql = `SELECT pg_catalog.pg_cancel_backend(pid) FROM pg_catalog.pg_stat_activity WHERE state = 'active' AND (${begins} OR ${runsPrepared(tag)})`;
     const done = await this.#ask(sql, signal);
     return done.ok ? ok(undefined) : done;
   }
@@ -206,6 +211,7 @@ class PostgresqlBackend implements Backend {
       clock: this.#host.clock,
       until,
       pins: this.keeps,
+      prepares: preparesOf(this.#config),
       keep: (taken, identity) => new KeptConnection(taken, identity, this.#context("session")),
       cancel: (member) => requestCancel(member, this.#host),
     };
@@ -215,7 +221,8 @@ class PostgresqlBackend implements Backend {
   async #take(query: Identified, signal: AbortSignal): Promise<Result<Taken, GatewayError>> {
     const as = asOf(query, this.#mode);
     if (!as.ok) return as;
-    if (as.value.kind === "service") return await this.#pool.take(signal);
+    if (as.value.kind === "service")
+      return await this.#pool.take(signal, query.session.identity.user);
     const { account } = as.value;
     const connect = async (): Promise<Result<Member, GatewayError>> => {
       const made = await connected({ ...this.#destination, account, signal }, this.#host);
@@ -262,6 +269,15 @@ class PostgresqlBackend implements Backend {
     using held = taken.value;
     return await ask(held.member, sql, signal);
   }
+}
+
+/** In session mode it costs nobody anything. */
+const preparedMaxOfSession = 200;
+
+function preparesOf({ poolMode, preparedStatementsMax }: PostgresqlConfig): RunContext["prepares"] {
+  const shared = poolMode !== "session";
+  const max = preparedStatementsMax ?? (shared ? 0 : preparedMaxOfSession);
+  return max === 0 ? undefined : { max, shared };
 }
 
 /** Whether connections stay with sessions. */

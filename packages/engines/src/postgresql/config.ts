@@ -63,6 +63,12 @@ export const postgresqlConfig = z
         "Most statements and transactions at once; more wait. One more is kept for lists. Under passthrough each has a connection of its own, closed behind it.",
       "x-unit": "connections",
     }),
+    preparedStatementsMax: z.int().min(0).max(10_000).optional().meta({
+      title: "Prepared statements of a connection",
+      description:
+        "How many statements that clients keep prepared each connection keeps as well, so that they are not parsed each time; 0 keeps none. Unless said 200 in session mode and 0 in the others, where the server's application_name then names the query that runs, in the place of the client's own.",
+      "x-unit": "statements",
+    }),
     ...poolTimesShape,
   })
   .superRefine((config, context) => {

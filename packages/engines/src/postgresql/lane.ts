@@ -11,10 +11,12 @@ import { ask, type Answer } from "./client/ask.ts";
 import { Conversation } from "./client/conversation.ts";
 import type { Member } from "./client/member.ts";
 import type { Taken } from "./client/pool.ts";
+import type { Named } from "./client/named.ts";
 import { columnsOf, runCall, type Call, type Trace } from "./client/run.ts";
 import { bring } from "./client/settings.ts";
 import { brokenError, errorOf } from "./errors.ts";
 import { judge, type Judged } from "./sql/guard.ts";
+import { preparedTag } from "./sql/preparedTag.ts";
 import { boundText } from "./sql/quote.ts";
 import { oidOf, parameterTypeOf, ruleOf } from "./types.ts";
 
@@ -27,6 +29,8 @@ export interface RunContext {
   readonly pins: "asked" | "always" | undefined;
   /** Lets the connection stay with its session. */
   readonly keep: (taken: Taken, identity: BackendIdentity) => LookingLane;
+  /** How many statements of clients a connection keeps prepared, and whether sessions share it; undefined: none. */
+  readonly prepares: { readonly max: number; readonly shared: boolean } | undefined;
   /** Asks the server to end what the connection runs; resolves when it was told. */
   readonly cancel: (member: Member) => Promise<boolean>;
 }
@@ -46,6 +50,9 @@ export async function* runOn(
   context: RunContext,
   signal: AbortSignal,
 ): ResultStream {
+  // Before it is looked up among what the connection keeps prepared.
+  const left = await withoutOthers(member, query, signal);
+  if (left !== undefined) return yield { kind: "failed", error: left };
   const call = callOf(member, query, context);
   if (!call.ok) return yield { kind: "failed", error: call.error };
   const refused =
@@ -145,13 +152,28 @@ export function judgedIn(
 export async function brought(
   member: Member,
   query: Identified,
-  { pins }: RunContext,
+  { pins, prepares }: RunContext,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
-  if (member.settled) return undefined;
-  const refused = await bring(member, query, signal);
+  const others = await withoutOthers(member, query, signal);
+  if (others !== undefined || member.settled) return others;
+  const refused = await bring(member, query, { named: prepares?.shared !== true, signal });
   member.settled = refused === undefined && pins === "always" && query.call !== undefined;
   return refused;
+}
+
+/** What another user's statements are is none of this one's to see in the server's list of them. */
+async function withoutOthers(
+  member: Member,
+  { session }: Identified,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  const { user } = member.prepared;
+  if (user === undefined || user === session.identity.user) return undefined;
+  const done = await ask(member, "DEALLOCATE ALL", signal);
+  if (!done.ok) return done.error;
+  member.prepared.clear();
+  return undefined;
 }
 
 /** The last values of sequences are not shown to a statement of another session. In a transaction they were forgotten before it. */
@@ -192,6 +214,8 @@ function callOf(
   if (leaves || lasting !== undefined) member.used = true;
   if (stains) member.tainted = true;
   if (movesSequences) member.sequences = { ...member.sequences, own: true };
+  // Whatever code ran may have deallocated.
+  if (judged.value.unsure) member.prepared.clear();
   const prefix = statementComment(query);
   const shared = {
     text: `${prefix}${sql}`,
@@ -200,11 +224,13 @@ function callOf(
   };
   if (call !== undefined) {
     const { types, formats, values, resultFormats, simple, copy } = call;
-    return ok({ ...shared, types, formats, values, resultFormats, simple, copy });
+    const named = namedOf(member, query, judged.value, context);
+    return ok({ ...shared, named, types, formats, values, resultFormats, simple, copy });
   }
   const { parameters } = query;
   return ok({
     ...shared,
+    named: undefined,
     types: parameters.map(oidOf),
     formats: [],
     values: parameters.map(boundText),
@@ -212,6 +238,33 @@ function callOf(
     simple: false,
     copy: undefined,
   });
+}
+
+/** Longer texts are not kept prepared. */
+const namedLengthMax = 32_768;
+
+/** The statement as one that the connection keeps prepared, where its client does and nothing it calls may change that. */
+function namedOf(
+  member: Member,
+  query: Identified,
+  { leaves, lasting, stains }: Judged,
+  { prepares }: RunContext,
+): Named | undefined {
+  const { call, engineSql: sql, session } = query;
+  if (prepares === undefined || call?.prepared !== true || call.copy !== undefined)
+    return undefined;
+  if (leaves || lasting !== undefined || stains || sql.length > namedLengthMax) return undefined;
+  const tag = preparedTag(query, prepares.shared);
+  if (tag === undefined) return undefined;
+  const text = `${tag.prefix}${sql}`;
+  const key = `${call.types.join(",")} ${text}`;
+  return {
+    text,
+    prefix: tag.prefix.length,
+    tag: tag.name,
+    key,
+    ...member.prepared.take(session.identity.user, key, prepares.max),
+  };
 }
 
 /**

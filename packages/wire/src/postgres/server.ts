@@ -170,8 +170,10 @@ function readReady(body: BodyReader): Made {
 }
 
 function readParameters(body: BodyReader): Made {
-  const count = body.u16();
-  if (count * 4 !== body.left) return undefined;
+  const said = body.u16();
+  // A server takes a text with more of them than 16 bits count, and says the lower bits alone.
+  const count = Math.floor(body.left / 4);
+  if (count * 4 !== body.left || (count & 0xffff) !== said) return undefined;
   const types = Array.from({ length: count }, () => body.i32() >>> 0);
   return { kind: "parameterDescription", types };
 }

@@ -66,7 +66,7 @@ export class Conversation {
 
   /** Waits for this message. Undefined when it came. */
   async expect(
-    kind: "parseComplete" | "bindComplete" | "parameterDescription",
+    kind: "parseComplete" | "bindComplete" | "closeComplete" | "parameterDescription",
   ): Promise<FailedEvent | undefined> {
     const message = await this.#next();
     if (message?.kind === kind) return undefined;

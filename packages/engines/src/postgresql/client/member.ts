@@ -13,6 +13,7 @@ import {
   type ServerMessage,
 } from "@gateway/wire/postgres/server.ts";
 import type { KeptListener } from "@gateway/core/query/pin.ts";
+import { PreparedTexts } from "./prepared.ts";
 import type { Server } from "./reach.ts";
 
 /** When so many bytes wait for their reader, the connection is read no further. */
@@ -56,6 +57,8 @@ export class Member {
   settled = false;
   /** What its sequences gave last, they gave to its session now, and maybe to one before. */
   sequences: { readonly own: boolean; readonly others: boolean } = { own: false, others: false };
+  /** What it keeps prepared. */
+  readonly prepared = new PreparedTexts();
   readonly #stream: Duplex;
   readonly #frames = new FrameReader();
   readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafeSlow(bytes));
@@ -287,7 +290,9 @@ export class Member {
         return undefined;
       case "parameterStatus":
         this.statuses.set(message.name, message.value);
-        this.#listener?.status(message.name, message.value);
+        // Where prepared statements are shared, it tells whose runs.
+        if (!this.prepared.tags || message.name !== "application_name")
+          this.#listener?.status(message.name, message.value);
         return message;
       case "ready":
         this.status = message.status;

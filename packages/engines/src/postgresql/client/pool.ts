@@ -40,17 +40,27 @@ export class Pool {
     this.#options = options;
   }
 
-  /** Waits for a connection. Refuses with `query.cancelled` when the signal comes first, and with why none can be made. */
-  async take(signal: AbortSignal): Promise<Result<Taken, GatewayError>> {
+  /**
+   * Waits for a connection; for one that keeps nothing of another user's prepared, where one is at rest. Refuses with `query.cancelled` when the signal comes first, and with why none
+   * can be made.
+   */
+  async take(signal: AbortSignal, user?: string): Promise<Result<Taken, GatewayError>> {
     const refused = await this.#entered(signal);
     if (refused !== undefined) return refused;
-    for (let one = this.#idle.pop(); one !== undefined; one = this.#idle.pop()) {
+    for (let one = this.#next(user); one !== undefined; one = this.#next(user)) {
       const { member } = one;
       if (member.open && member.quiet) return ok(this.#held(member));
       this.#members.delete(member);
       member.destroy();
     }
     return await this.#made(this.#options.connect);
+  }
+
+  #next(user: string | undefined): Idle | undefined {
+    const at = this.#idle.findLastIndex(
+      ({ member: { prepared } }) => prepared.user === undefined || prepared.user === user,
+    );
+    return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0];
   }
 
   /** The same for a connection that is made for its taker and closed when it is given back. It counts as one of the pool's. */
@@ -153,6 +163,7 @@ export class Pool {
     member.settings.clear();
     member.limitMs = undefined;
     member.settled = false;
+    member.prepared.clear();
     member.sequences = { own: false, others: false };
   }
 

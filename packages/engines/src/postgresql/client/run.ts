@@ -21,6 +21,7 @@ import { errorOf, type SentText } from "../errors.ts";
 import { copyHead, copyIn } from "./copy.ts";
 import { Conversation, type Head } from "./conversation.ts";
 import type { Member } from "./member.ts";
+import { isStale, namedReady, putNamed, type Named } from "./named.ts";
 
 /** A statement with its values, as it is sent. */
 export interface Call {
@@ -35,6 +36,8 @@ export interface Call {
   readonly resultFormats: readonly Format[] | undefined;
   /** Of a COPY: where the client's data comes from. */
   readonly copy: CopySource | undefined;
+  /** The statement as one that the connection keeps prepared. */
+  readonly named: Named | undefined;
   /** By the simple protocol, which has no values and answers text. */
   readonly simple: boolean;
   /** Upper case; undefined for a plain query, which is told by its rows. */
@@ -56,9 +59,22 @@ export async function* runCall(
   const startedMs = clock.nowMs();
   const counted = { rows: 0, bytes: 0 };
   const copies = call.copy !== undefined;
-  const talk = new Conversation(member, (report) => errorOf(report, call.sent), copies);
+  const { sql } = call.sent;
+  const sent = call.named === undefined ? call.sent : { sql, prefix: call.named.prefix };
+  let talk = new Conversation(member, (report) => errorOf(report, sent), copies);
   trace.open = true;
-  const head = call.resultFormats === undefined ? await typed(talk, call) : await plain(talk, call);
+  let head = call.resultFormats === undefined ? await typed(talk, call) : await plain(talk, call);
+  if (head.kind === "failed" && call.named !== undefined && isStale(head.error)) {
+    member.prepared.forget(call.named.key);
+    const broken = await talk.ready();
+    trace.open = false;
+    // In a transaction the client hears of it, as from a statement of its own; outside nothing has run yet.
+    if (broken !== undefined || !call.named.known || member.status !== "I")
+      return yield broken ?? head;
+    trace.open = true;
+    talk = new Conversation(member, (report) => errorOf(report, call.sent), copies);
+    head = await plain(talk, { ...call, named: undefined });
+  }
   yield* talk.notices();
   if (head.kind === "failed") {
     yield await ended(talk, trace, head);
@@ -110,15 +126,16 @@ async function plain(talk: Conversation, call: Call): Promise<Head> {
     member.flush();
     return await talk.answered();
   }
-  put(member, call);
+  const { named } = call;
+  if (named === undefined) put(member, call);
+  else putNamed(member, named, call.types);
   member.put(bindOf(call, call.resultFormats ?? []));
   member.put({ kind: "describe", target: "portal", name: "" });
   member.put({ kind: "execute", portal: "", maxRows: 0 });
   member.put({ kind: "sync" });
   member.flush();
-  return (
-    (await talk.expect("parseComplete")) ?? (await talk.expect("bindComplete")) ?? talk.described()
-  );
+  const prepared = named === undefined ? talk.expect("parseComplete") : namedReady(talk, named);
+  return (await prepared) ?? (await talk.expect("bindComplete")) ?? talk.described();
 }
 
 /** First what its columns are, then its rows in the formats that suit them. */
@@ -146,8 +163,9 @@ async function typed(talk: Conversation, call: Call): Promise<Head> {
   return (await talk.expect("bindComplete")) ?? described;
 }
 
-function bindOf({ formats, values }: Call, resultFormats: readonly Format[]) {
-  return { kind: "bind", portal: "", statement: "", formats, values, resultFormats } as const;
+function bindOf({ formats, values, named }: Call, resultFormats: readonly Format[]) {
+  const statement = named?.name ?? "";
+  return { kind: "bind", portal: "", statement, formats, values, resultFormats } as const;
 }
 
 function put(member: Member, { text, types }: Call): void {

@@ -9,11 +9,10 @@ import { ask } from "./ask.ts";
 import type { Member } from "./member.ts";
 
 /** The settings of a session by the server's names. Other wires' settings mean nothing here, but for the zone. */
-export function settingsOf({
-  schema,
-  settings,
-  dialect,
-}: Pick<Session, "schema" | "settings" | "dialect">): ReadonlyMap<string, string> {
+export function settingsOf(
+  { schema, settings, dialect }: Pick<Session, "schema" | "settings" | "dialect">,
+  named: boolean,
+): ReadonlyMap<string, string> {
   const wanted = new Map<string, string>();
   const zone = settings.get("timezone");
   if (dialect === "postgres")
@@ -21,6 +20,7 @@ export function settingsOf({
   if (schema !== undefined && !wanted.has("search_path"))
     wanted.set("search_path", quoteIdentifier(schema));
   if (zone !== undefined) wanted.set("timezone", zoneName(zone));
+  if (!named) wanted.delete("application_name");
   return wanted;
 }
 
@@ -39,14 +39,17 @@ function zoneName(zone: string): string {
   return `<${zone}>${sign === "+" ? "-" : "+"}${offset}`;
 }
 
-/** Brings the connection where the session stands, with the statement's limit. The error where it can not get there. */
+/**
+ * Brings the connection where the session stands, with the statement's limit. `named`: under its client's own name, which
+ * tells nothing else there. The error where it can not get there.
+ */
 export async function bring(
   member: Member,
   { session, maxExecutionMs }: Pick<Identified, "session" | "maxExecutionMs">,
-  signal: AbortSignal,
+  { named, signal }: { readonly named: boolean; readonly signal: AbortSignal },
 ): Promise<GatewayError | undefined> {
   // Most sessions set nothing, and most connections have nothing set.
-  const wanted = settingsOf(session);
+  const wanted = settingsOf(session, named);
   const { settings } = member;
   if (wanted.size === 0 && settings.size === 0 && member.limitMs === maxExecutionMs) {
     return undefined;

@@ -124,7 +124,7 @@ describe("settingsOf", () => {
 
   it("brings what the server has to know, and keeps what is the gateway's", () => {
     const session = { schema: 'a"b', settings, dialect: "postgres" } as const;
-    expect(Object.fromEntries(settingsOf(session))).toEqual({
+    expect(Object.fromEntries(settingsOf(session, true))).toEqual({
       work_mem: "1MB",
       "app.user": "x",
       // PostgreSQL counts a bare offset the other way round.
@@ -135,7 +135,7 @@ describe("settingsOf", () => {
 
   it("takes from other wires the zone and the schema alone", () => {
     const session = { schema: undefined, settings, dialect: "mysql" } as const;
-    expect(Object.fromEntries(settingsOf(session))).toEqual({ timezone: "<+02:00>-02:00" });
+    expect(Object.fromEntries(settingsOf(session, true))).toEqual({ timezone: "<+02:00>-02:00" });
   });
 });
 

@@ -2,6 +2,7 @@
  * Finds a SELECT that signals one connection and does nothing else: `SELECT pg_terminate_backend($1)`. A client knows
  * its connections by the process numbers that the gateway gave them, which no server knows.
  */
+import type { Description } from "@gateway/core/query/event.ts";
 import type { PostgresCall } from "@gateway/core/query/query.ts";
 import {
   atEnd,
@@ -12,6 +13,8 @@ import {
   takeWords,
   type TokenReader,
 } from "@gateway/core/sql/session/tokenReader.ts";
+import { columnOf } from "@gateway/core/type/build.ts";
+import type { DataType } from "@gateway/core/type/type.ts";
 
 /** What a statement asks for, and of which connection: one by its number, the first parameter's, or its own. */
 export interface Signal {
@@ -34,6 +37,16 @@ export function readSignal(sql: string, second: string): Signal | undefined {
   const label = takeWords(reader, "AS") ? takeFoldedName(reader) : name;
   return label !== undefined && atEnd(reader) ? { name, process, label } : undefined;
 }
+
+/** Its parameter and its column, as PostgreSQL has them. */
+export function describedSignal({ process, label }: Signal): Description {
+  const columns = [columnOf(label, { kind: "boolean" })];
+  if (process !== "parameter") return { parameters: [], columns, parameterOids: [] };
+  return { parameters: [int32], columns, parameterOids: [int32Oid] };
+}
+
+const int32: DataType = { kind: "integer", bits: 32, signed: true };
+const int32Oid = 23;
 
 /** The number in the statement or in its first value; undefined where that is none. */
 export function processIn(

@@ -11,6 +11,7 @@ import type { Column } from "@gateway/core/type/type.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { Outbox } from "../outbox.ts";
+import { describedSignal } from "../read/signalStatement.ts";
 import { preparedOf, type Prepared, type StatementReader } from "../read/statement.ts";
 import { formatsFor, rowFields } from "../value/rows.ts";
 import type { Cursors } from "./cursors.ts";
@@ -120,7 +121,9 @@ export class Describer {
   /** What a prepared statement takes and gives; asked for once, of the engine or the catalog's mirror. */
   async of(prepared: Prepared): Promise<Result<Description, GatewayError>> {
     if (prepared.description !== undefined) return ok(prepared.description);
-    const { kind, copies } = prepared;
+    const { kind, copies, signal } = prepared;
+    // Who may send it is told when it runs: no server knows the numbers of the gateway's connections.
+    if (signal !== undefined) return ok((prepared.description = describedSignal(signal)));
     if (copies === true) return ok({ parameters: [], columns: [] });
     if (kind.kind !== "query" && kind.kind !== "copy" && kind.kind !== "declare") {
       return ok({ parameters: [], columns: knownColumns(prepared) ?? [] });

@@ -374,9 +374,9 @@ interface Binding {
 /** What a server gets of a statement that is relayed. */
 function callOf(
   { types }: Prepared,
-  { formats, values, resultFormats }: MessageOf<"bind">,
+  { statement, formats, values, resultFormats }: MessageOf<"bind">,
 ): PostgresCall {
-  return { types, formats, values, resultFormats, simple: false };
+  return { types, formats, values, resultFormats, simple: false, prepared: statement !== "" };
 }
 
 /** What a value costs beside its bytes. */
