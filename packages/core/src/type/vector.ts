@@ -39,13 +39,18 @@ export interface ColumnarBatch {
 }
 
 /**
- * A record batch of Arrow's IPC, uncompressed and without dictionaries, in memory that nobody writes to again. Its
- * layouts are Arrow's own: it is left out of batches with an integer of 128 bits, or a time of less than microseconds.
+ * A record batch of Arrow's IPC, uncompressed and without dictionaries, in memory that nobody writes to before it is
+ * released. Its layouts are Arrow's own: it is left out of batches with an integer of 128 bits, or a time of less than microseconds.
  */
 export interface ArrowMessage {
   /** Without prefix; padded, so that the body may stand behind it. */
   readonly metadata: Uint8Array;
   readonly body: Uint8Array;
+  /**
+   * Called, once, by who has read all of it and its columns for the last time: the memory is used again. Nobody has to:
+   * it is collected otherwise.
+   */
+  release?(): void;
 }
 
 /**

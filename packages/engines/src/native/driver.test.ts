@@ -124,12 +124,23 @@ describe("executeStatement", () => {
     expect(flushes).toBe(0);
   });
 
+  it("sends late rows at once, and of a long result some of them together", () => {
+    let looks = 0;
+    const nowMs = (): number => (looks += 3);
+    const sql = "select i from range(81920) t(i)";
+    expect(executed(sql, [1], { credits: 100, nowMs }).ok).toBe(true);
+    expect(rowsOf(messages).slice(0, 9)).toEqual([
+      ...Array.from({ length: 8 }, () => 2_048),
+      8_192,
+    ]);
+  });
+
   it("joins the engine's small arrays into messages of about a quarter of a megabyte", () => {
     expect(executed("select i, i as j from range(200000) t(i)", [1], { credits: 100 }).ok).toBe(
       true,
     );
-    const sizes = buffersOf(messages)
-      .slice(2, -1)
+    const sizes = batchesOf(messages)
+      .slice(1, -1)
       .map((message) => message.byteLength);
     expect(sizes.length).toBeGreaterThan(5);
     expect(Math.min(...sizes)).toBeGreaterThan(200_000);
@@ -282,6 +293,7 @@ function using<T>(run: (connection: Connection, tools: StatementTools) => T, cre
       flushes += 1;
       messages.push(...unsent.splice(0));
     },
+    memory: undefined,
   };
   const opened = Connection.open(driver, database, structs.connection);
   if (!opened.ok) throw new Error(opened.error.message);
@@ -306,11 +318,12 @@ function requestOf(sql: string, types: readonly number[], expandedType?: number)
 }
 
 function rowsOf(sent: readonly ResultMessage[]): readonly number[] {
-  const [schema, ...batches] = buffersOf(sent);
-  const types = schema === undefined ? [] : readSchemaMessage(schema).map(({ type }) => type);
-  return batches.map((message) => readBatchMessage(message, types).rows);
+  const [schema] = sent;
+  const types =
+    schema?.kind === "schema" ? readSchemaMessage(schema.message).map(({ type }) => type) : [];
+  return batchesOf(sent).map((message) => readBatchMessage(message, types).rows);
 }
 
-function buffersOf(sent: readonly ResultMessage[]): readonly ArrayBuffer[] {
-  return sent.flatMap((one) => (one.kind === "tables" ? [] : [one.message]));
+function batchesOf(sent: readonly ResultMessage[]): readonly Uint8Array<ArrayBuffer>[] {
+  return sent.flatMap((one) => (one.kind === "batch" ? [one.message] : []));
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "./driver.ts";
 import { FrameReader, messageFrames, nextRequest, requestFrame } from "./frames.ts";
-import type { Request, ThreadMessage } from "./message.ts";
+import type { BatchResult, Request, ThreadMessage } from "./message.ts";
 
 describe("FrameReader", () => {
   it("reads what was written, however the bytes are cut", () => {
@@ -14,7 +14,7 @@ describe("FrameReader", () => {
         message: bytes.map(bufferOf),
         statementType: fc.option(fc.nat(40), { nil: undefined }),
       }),
-      fc.record({ kind: fc.constant("batch" as const), message: bytes.map(bufferOf) }),
+      fc.record({ kind: fc.constant("batch" as const), message: bytes }),
       fc.constant<ThreadMessage>({ kind: "reply", reply: ok({ kind: "done" }) }),
       fc.string().map((text): ThreadMessage => ({
         kind: "reply",
@@ -37,11 +37,46 @@ describe("FrameReader", () => {
       (messages) => (got.push(...messages), false),
       () => {},
     );
-    const batch: ThreadMessage = { kind: "batch", message: new ArrayBuffer(24) };
+    const batch: ThreadMessage = { kind: "batch", message: new Uint8Array(24) };
     const wire = joined(messageFrames([batch, batch]));
     reader.place().set(wire);
     expect(reader.take(wire.length)).toBe(false);
     expect(got).toEqual([batch, batch]);
+  });
+
+  it("uses the memory of a large batch again once it was released, and only within its answer", () => {
+    const got: ThreadMessage[] = [];
+    const reader = new FrameReader(
+      (messages) => (got.push(...messages), true),
+      () => {},
+    );
+    const received = (message: ThreadMessage): ThreadMessage | undefined => {
+      feed(reader, joined(messageFrames([message])));
+      return got.at(-1);
+    };
+    const memories = new Set<ArrayBuffer>();
+    const batch = (fill: number, length: number): BatchResult => {
+      const message = { kind: "batch" as const, message: new Uint8Array(length).fill(fill) };
+      const read = received(message);
+      if (read?.kind !== "batch") throw new Error("no batch");
+      expect(Buffer.compare(read.message, message.message)).toBe(0);
+      memories.add(read.message.buffer);
+      return read;
+    };
+    const first = batch(1, 200_000);
+    const kept = batch(2, 200_000);
+    expect(memories.size).toBe(2);
+    first.release?.();
+    first.release?.();
+    batch(3, 199_000);
+    batch(4, 200_000);
+    expect(memories.size).toBe(3);
+    expect(kept.message.every((byte) => byte === 2)).toBe(true);
+    kept.release?.();
+    received({ kind: "reply", reply: ok({ kind: "done" }) });
+    batch(5, 200_000).release?.();
+    expect(memories.size).toBe(4);
+    expect(kept.message.every((byte) => byte === 2)).toBe(true);
   });
 
   it("throws on what nobody here writes, before it takes memory for it", () => {
@@ -89,6 +124,11 @@ function readBack(wire: Uint8Array, cuts: readonly number[]): readonly ThreadMes
     (messages) => (got.push(...messages), true),
     () => {},
   );
+  feed(reader, wire, cuts);
+  return got;
+}
+
+function feed(reader: FrameReader, wire: Uint8Array, cuts: readonly number[] = [65_536]): void {
   for (let at = 0, turn = 0; at < wire.length; turn += 1) {
     const place = reader.place();
     expect(place.length).toBeGreaterThan(0);
@@ -97,7 +137,6 @@ function readBack(wire: Uint8Array, cuts: readonly number[]): readonly ThreadMes
     reader.take(piece.length);
     at += piece.length;
   }
-  return got;
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

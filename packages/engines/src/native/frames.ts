@@ -4,10 +4,10 @@
  * A request is its turn, its seat and a value in V8's own format. What comes back are frames: Arrow messages as
  * they are, everything else as a value. A large message is read where it stays: nobody copies it here.
  */
-import { Buffer } from "node:buffer";
 import { deserialize, serialize } from "node:v8";
 import type { LineReader } from "@gateway/core/port/threads.ts";
-import type { Request, ThreadMessage } from "./message.ts";
+import { isKept, MessageMemory, newBytes } from "./memory/messageMemory.ts";
+import type { BatchResult, Request, ThreadMessage } from "./message.ts";
 
 /** Kind, length and the statement's type, each 32 bits, little-endian; then padding up to 16. */
 const headerBytes = 16;
@@ -16,6 +16,9 @@ const noType = -1;
 
 /** Small frames of one group fit into it together, so that they are one read. What it holds of a large one is copied. */
 const scratchBytes = 8 << 10;
+
+/** Large messages that are read may wait for their sender meanwhile. */
+const blocksMax = 4;
 
 /** One row of a result may have this many. */
 const frameBytesMax = 0x7fff_ffff;
@@ -78,10 +81,7 @@ export function messageFrames(messages: readonly ThreadMessage[]): readonly Uint
         );
         break;
       case "batch":
-        pieces.push(
-          header(kinds.batch, message.message.byteLength),
-          new Uint8Array(message.message),
-        );
+        pieces.push(header(kinds.batch, message.message.byteLength), message.message);
         break;
       default: {
         const body = serialize(message);
@@ -105,7 +105,7 @@ function header(kind: number, length: number, statementType = noType): Uint8Arra
 interface Body {
   readonly kind: number;
   readonly statementType: number;
-  readonly bytes: Buffer<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   filled: number;
 }
 
@@ -120,6 +120,8 @@ export class FrameReader implements LineReader {
   #held = 0;
   #body: Body | undefined;
   #ready: ThreadMessage[] = [];
+  /** Of one answer alone, so that nobody sees the rows of another in it. */
+  #memory = new MessageMemory(blocksMax);
 
   constructor(onMessages: (messages: readonly ThreadMessage[]) => boolean, onEnd: () => void) {
     this.#onMessages = onMessages;
@@ -155,11 +157,12 @@ export class FrameReader implements LineReader {
     while (this.#body === undefined && this.#held - at >= headerBytes) {
       const length = view.getUint32(at + 4, true);
       if (length > frameBytesMax) throw new RangeError(`a frame of ${length} bytes`);
+      const kind = view.getUint32(at, true);
       const body: Body = {
-        kind: view.getUint32(at, true),
+        kind,
         statementType: view.getInt32(at + 8, true),
         // Not zeroed first: nobody sees it before all of it was read.
-        bytes: Buffer.allocUnsafeSlow(length),
+        bytes: kind === kinds.batch ? this.#memory.take(length) : newBytes(length),
         filled: 0,
       };
       at += headerBytes;
@@ -179,11 +182,13 @@ export class FrameReader implements LineReader {
     const body = this.#body;
     if (body === undefined || body.filled < body.bytes.length) return;
     this.#body = undefined;
-    this.#ready.push(messageOf(body));
+    const message = messageOf(body, this.#memory);
+    if (message.kind === "reply") this.#memory = new MessageMemory(blocksMax);
+    this.#ready.push(message);
   }
 }
 
-function messageOf({ kind, statementType, bytes }: Body): ThreadMessage {
+function messageOf({ kind, statementType, bytes }: Body, memory: MessageMemory): ThreadMessage {
   switch (kind) {
     case kinds.schema:
       return {
@@ -192,10 +197,20 @@ function messageOf({ kind, statementType, bytes }: Body): ThreadMessage {
         statementType: statementType === noType ? undefined : statementType,
       };
     case kinds.batch:
-      return { kind: "batch", message: bytes.buffer };
+      return batchOf(bytes, memory);
     case kinds.value:
       return deserialize(bytes) as ThreadMessage;
     default:
       throw new RangeError(`a frame of the unknown kind ${kind}`);
   }
+}
+
+function batchOf(bytes: Uint8Array<ArrayBuffer>, memory: MessageMemory): BatchResult {
+  if (!isKept(bytes.length)) return { kind: "batch", message: bytes };
+  let released = false;
+  const release = (): void => {
+    if (!released) memory.giveBack(bytes);
+    released = true;
+  };
+  return { kind: "batch", message: bytes, release };
 }

@@ -214,8 +214,16 @@ export type ResultMessage =
       readonly message: ArrayBuffer;
       readonly statementType: number | undefined;
     }
-  | { readonly kind: "batch"; readonly message: ArrayBuffer }
+  | BatchResult
   | { readonly kind: "tables"; readonly tables: readonly ListedTable[] };
+
+/** Rows, as a message from the start of its buffer. */
+export interface BatchResult {
+  readonly kind: "batch";
+  readonly message: Uint8Array<ArrayBuffer>;
+  /** Where its memory is used again: called once by who has read all of it. */
+  readonly release?: () => void;
+}
 
 /** Sent in groups: what is ready together travels together. */
 export type ThreadMessage =

@@ -120,16 +120,20 @@ export class GrpcCall implements Call {
     if (this.signal.aborted) return undefined;
     this.#sendHeaders();
     this.#outstanding += 1;
-    writeMessage(this.#parts.wire, message, () => {
+    writeMessage(this.#parts.wire, message, (error) => {
       this.#outstanding -= 1;
+      // What broke off may still lie with the system.
+      if (error == null && message instanceof EngineMessage) message.release();
       this.#onTaken?.();
     });
-    return this.#outstanding === 0 ? undefined : this.#taken();
+    return this.#outstanding <= outstandingMax ? undefined : this.#taken();
   }
 
   end(failure: FlightStatus | undefined): void {
     if (this.signal.aborted) return;
     this.#sendHeaders();
+    // A client that takes nothing any more does not keep its connection with that.
+    if (this.#outstanding > 0) void this.#taken();
     if (failure === undefined) this.#stream.end();
     else this.#stream.emit("error", { ...failure, metadata: new Metadata() });
   }
@@ -156,10 +160,18 @@ export class GrpcCall implements Call {
   }
 }
 
+/** So many are with gRPC while the next one is asked for: the connection always has something to send. */
+const outstandingMax = 1;
+
+/** How the system took a message, as a stream says it. */
+type OnTaken = (error?: Error | null) => void;
+
+const closed = new Error("the call is over");
+
 /** Sends a message as gRPC frames it. The library itself would copy each of them once more, into memory of its own. */
-function writeMessage(wire: ServerHttp2Stream, message: Message, taken: () => void): void {
+function writeMessage(wire: ServerHttp2Stream, message: Message, taken: OnTaken): void {
   // Its deadline ended the call, and what follows is that it closes.
-  if (wire.destroyed || wire.writableEnded) return taken();
+  if (wire.destroyed || wire.writableEnded) return taken(closed);
   const isWhole = message instanceof EngineMessage;
   const head = Buffer.allocUnsafe(
     grpcPrefixBytes + (isWhole ? message.headBytes : message.byteLength),

@@ -7,7 +7,7 @@
  */
 import { arrayStruct } from "../memory/abi.ts";
 import { childAt, readArray, releaseArray } from "./cdata.ts";
-import { draftBatch } from "./ipc.ts";
+import { draftBatch, type MessageBytes, type TakeMemory } from "./ipc.ts";
 import type { Layout } from "./layout.ts";
 import { addressOf, copy, type Address, type MemoryBlock } from "../memory/native.ts";
 import type { BodyPlan, Chunk, Sink } from "./sink.ts";
@@ -20,20 +20,33 @@ const messageRowsMax = 32_768;
 /** A message that would be larger is split, down to single rows. */
 const messageBytesMax = 4 << 20;
 
+export interface GathererOptions {
+  /** About the bytes of a message, once rows enough have come. */
+  readonly bytesWanted?: number | undefined;
+  /** Where messages are written; absent: each in memory of its own. */
+  readonly memory?: TakeMemory | undefined;
+}
+
 export class Gatherer implements Disposable {
   readonly #columns: readonly Sink[];
   readonly #structs: MemoryBlock;
   readonly #bytesWanted: number;
+  readonly #memory: TakeMemory | undefined;
   #held = 0;
   #rows = 0;
   /** Rows that make a message of the wanted size, as far as is known. */
   #rowsWanted = 1;
 
   /** `arrays` has room for `arraysHeldMax` structs, all zero. */
-  constructor(columns: readonly Layout[], arrays: MemoryBlock, bytesWanted = messageBytesWanted) {
+  constructor(
+    columns: readonly Layout[],
+    arrays: MemoryBlock,
+    { bytesWanted = messageBytesWanted, memory }: GathererOptions = {},
+  ) {
     this.#columns = columns.map(sinkOf);
     this.#structs = arrays;
     this.#bytesWanted = bytesWanted;
+    this.#memory = memory;
   }
 
   /** Where the driver writes its next array. `take` keeps it. Throws when the block is full: behind it lies other memory. */
@@ -65,7 +78,7 @@ export class Gatherer implements Disposable {
   }
 
   /** Makes everything held into messages, usually one, and gives the arrays back to the driver. */
-  *messages(): Generator<ArrayBuffer, void, void> {
+  *messages(): Generator<MessageBytes, void, void> {
     if (this.#rows === 0) return;
     const rows = this.#rows;
     let bytes = 0;
@@ -85,11 +98,11 @@ export class Gatherer implements Disposable {
     this.#giveBack();
   }
 
-  *#split(from: number, to: number): Generator<ArrayBuffer, void, void> {
+  *#split(from: number, to: number): Generator<MessageBytes, void, void> {
     const plan = this.#plan(from, to);
     const bytes = plan.buffers.reduce((sum, { length }) => sum + length, 0);
     if (bytes <= messageBytesMax || to - from <= 1) {
-      yield laidOut(plan, to - from);
+      yield laidOut(plan, to - from, this.#memory);
       return;
     }
     const middle = from + Math.ceil((to - from) / 2);
@@ -127,10 +140,10 @@ export class Gatherer implements Disposable {
   }
 }
 
-function laidOut(plan: BodyPlan, rows: number): ArrayBuffer {
+function laidOut(plan: BodyPlan, rows: number, memory: TakeMemory | undefined): MessageBytes {
   const bufferLengths = plan.buffers.map(({ length }) => length);
-  const { message, offsets } = draftBatch({ rows, nodes: plan.nodes, bufferLengths });
-  const address = addressOf(message);
+  const { message, offsets } = draftBatch({ rows, nodes: plan.nodes, bufferLengths }, memory);
+  const address = addressOf(message.buffer);
   for (const [index, { chunks }] of plan.buffers.entries()) {
     fill(message, address, offsets[index] ?? 0, chunks);
   }
@@ -138,7 +151,7 @@ function laidOut(plan: BodyPlan, rows: number): ArrayBuffer {
 }
 
 function fill(
-  message: ArrayBuffer,
+  message: MessageBytes,
   address: Address,
   offset: number,
   chunks: readonly Chunk[],
@@ -146,7 +159,7 @@ function fill(
   let at = offset;
   for (const chunk of chunks) {
     if (chunk.kind === "ours") {
-      new Uint8Array(message).set(chunk.bytes, at);
+      message.set(chunk.bytes, at);
       at += chunk.bytes.length;
     } else {
       copy(address + at, chunk.address, chunk.length);

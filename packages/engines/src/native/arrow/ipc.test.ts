@@ -5,7 +5,13 @@ import { valueAt } from "@gateway/core/type/value.ts";
 import type { Vector } from "@gateway/core/type/vector.ts";
 import { tableFromIPC } from "apache-arrow";
 import { describe, expect, it } from "vitest";
-import { draftBatch, readBatchMessage, readSchemaMessage, schemaMessage } from "./ipc.ts";
+import {
+  draftBatch,
+  readBatchMessage,
+  readSchemaMessage,
+  schemaMessage,
+  type MessageBytes,
+} from "./ipc.ts";
 
 const int32: DataType = { kind: "integer", bits: 32, signed: true };
 
@@ -113,14 +119,13 @@ describe("draftBatch and readBatchMessage", () => {
 });
 
 /** The rows above as a message, laid out from plain vectors. */
-function batchMessage(): ArrayBuffer {
+function batchMessage(): MessageBytes {
   const nodes: { length: number; nullCount: number }[] = [];
   const buffers: Uint8Array[] = [];
   for (const vector of batchOf(columns, rows).columns) laidOut(vector, nodes, buffers);
   const bufferLengths = buffers.map(({ length }) => length);
   const { message, offsets } = draftBatch({ rows: 3, nodes, bufferLengths });
-  for (const [index, bytes] of buffers.entries())
-    new Uint8Array(message).set(bytes, offsets[index]);
+  for (const [index, bytes] of buffers.entries()) message.set(bytes, offsets[index]);
   return message;
 }
 
@@ -146,7 +151,7 @@ function laidOut(
   for (const child of children) laidOut(child, nodes, buffers);
 }
 
-function concatenated(parts: readonly ArrayBuffer[]): Uint8Array {
+function concatenated(parts: readonly (ArrayBuffer | MessageBytes)[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
   let at = 0;
   for (const part of parts) {

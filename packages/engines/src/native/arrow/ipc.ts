@@ -1,22 +1,28 @@
 /**
  * Arrow IPC: messages written on the driver's thread and read on the main thread.
  *
- * A message is one buffer that is handed over, not copied: 8 bytes of prefix, the metadata, then the
+ * A message lies at the start of one buffer, which is handed over or written where it goes: 8 bytes of prefix, the metadata, then the
  * body. Reading makes views of the body, a few objects per column and none per cell. The messages of
  * one result in order, behind the schema message, are an Arrow IPC stream.
  */
-import { Buffer } from "node:buffer";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { ArrowMessage, ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import { MetadataVersion } from "apache-arrow/enum";
 import { MessageHeader } from "apache-arrow/fb/message-header";
 import { BufferRegion, FieldNode, Message, RecordBatch } from "apache-arrow/ipc/metadata/message";
 import { Schema } from "apache-arrow/schema";
+import { newBytes } from "../memory/messageMemory.ts";
 import { arrowFieldOf, columnOf } from "./arrowType.ts";
 
 const prefixBytes = 8;
 const continuation = 0xffff_ffff;
 const alignment = 8;
+
+/** A message from the start of its buffer, which may be longer. */
+export type MessageBytes = Uint8Array<ArrayBuffer>;
+
+/** Where a message is written: memory of that many bytes, from the start of its buffer. */
+export type TakeMemory = (bytes: number) => MessageBytes;
 
 /** Where the buffers of a batch lie in its body. */
 export interface BatchShape {
@@ -28,7 +34,7 @@ export interface BatchShape {
 
 /** An empty message of the right size, with its prefix and metadata written. */
 export interface BatchDraft {
-  readonly message: ArrayBuffer;
+  readonly message: MessageBytes;
   /** Where each buffer begins, counted from the start of the message. */
   readonly offsets: readonly number[];
 }
@@ -37,18 +43,21 @@ export interface BatchDraft {
 export function schemaMessage(columns: readonly Column[], formats: readonly string[]): ArrayBuffer {
   const fields = columns.map((column, index) => arrowFieldOf(column, formats[index]));
   const schema = new Schema(fields, undefined, undefined, MetadataVersion.V5);
-  return framed(Message.encode(Message.from(schema)), 0).message;
+  return framed(Message.encode(Message.from(schema)), 0, newBytes).message.buffer;
 }
 
 /** Reads what `schemaMessage` wrote; `engineType` holds the driver's format. */
 export function readSchemaMessage(message: ArrayBuffer): readonly Column[] {
-  const header = metadataOf(message).header();
+  const header = metadataOf(new Uint8Array(message)).header();
   if (!(header instanceof Schema)) throw new Error("a message that is no schema");
   return header.fields.map(columnOf);
 }
 
 /** Lays out a record batch and answers the message with its body still empty. */
-export function draftBatch({ rows, nodes, bufferLengths }: BatchShape): BatchDraft {
+export function draftBatch(
+  { rows, nodes, bufferLengths }: BatchShape,
+  take: TakeMemory = newBytes,
+): BatchDraft {
   const regions: BufferRegion[] = [];
   let end = 0;
   for (const length of bufferLengths) {
@@ -64,7 +73,7 @@ export function draftBatch({ rows, nodes, bufferLengths }: BatchShape): BatchDra
   const metadata = Message.encode(
     new Message(end, MetadataVersion.V5, MessageHeader.RecordBatch, header),
   );
-  const { message, bodyStart } = framed(metadata, end);
+  const { message, bodyStart } = framed(metadata, end, take);
   const offsets: number[] = [];
   for (const { offset, length } of regions) {
     offsets.push(bodyStart + offset);
@@ -74,25 +83,56 @@ export function draftBatch({ rows, nodes, bufferLengths }: BatchShape): BatchDra
 }
 
 /** Reads a record batch as views of the message, which must not be written to or handed on while they are used. */
-export function readBatchMessage(message: ArrayBuffer, types: readonly DataType[]): ColumnarBatch {
-  const header = metadataOf(message).header();
-  if (!(header instanceof RecordBatch)) throw new Error("a message that is no record batch");
-  const start = prefixBytes + new DataView(message).getInt32(4, true);
-  const reader: BodyReader = { message, start, header, node: 0, buffer: 0 };
+export function readBatchMessage(message: MessageBytes, types: readonly DataType[]): ColumnarBatch {
+  const { rows, columns } = readLater(message, types);
+  return { form: "columnar", rows, columns: columns() };
+}
+
+/** The same for who may not want the columns: they are made when they are asked for. */
+export function readWholeMessage(
+  message: MessageBytes,
+  types: readonly DataType[],
+  release?: () => void,
+): ColumnarBatch {
+  const { rows, columns } = readLater(message, types);
+  let made: readonly Vector[] | undefined;
+  const parts = messageParts(message);
   return {
     form: "columnar",
+    rows,
+    get columns() {
+      made ??= columns();
+      return made;
+    },
+    arrow: release === undefined ? parts : { ...parts, release },
+  };
+}
+
+function readLater(message: MessageBytes, types: readonly DataType[]) {
+  const header = metadataOf(message).header();
+  if (!(header instanceof RecordBatch)) throw new Error("a message that is no record batch");
+  const start = prefixBytes + lengthOf(message);
+  return {
     rows: header.length,
-    columns: types.map((type) => readVector(reader, type)),
+    columns: (): readonly Vector[] => {
+      const reader: BodyReader = { message: message.buffer, start, header, node: 0, buffer: 0 };
+      return types.map((type) => readVector(reader, type));
+    },
   };
 }
 
 /** The parts of a record batch's message, as views of it. */
-export function messageParts(message: ArrayBuffer): ArrowMessage {
-  const length = new DataView(message).getInt32(4, true);
+function messageParts(message: MessageBytes): ArrowMessage {
+  const bodyStart = prefixBytes + lengthOf(message);
   return {
-    metadata: new Uint8Array(message, prefixBytes, length),
-    body: new Uint8Array(message, prefixBytes + length),
+    metadata: message.subarray(prefixBytes, bodyStart),
+    body: message.subarray(bodyStart),
   };
+}
+
+/** Of the metadata. */
+function lengthOf({ buffer }: MessageBytes): number {
+  return new DataView(buffer).getInt32(4, true);
 }
 
 /** True when cells of the type lie in a message as Arrow has them, and not in a layout of ours. */
@@ -190,29 +230,28 @@ function nextRegion(reader: BodyReader): BufferRegion {
   return region;
 }
 
-function metadataOf(message: ArrayBuffer): Message {
-  const length = new DataView(message).getInt32(4, true);
-  return Message.decode(new Uint8Array(message, prefixBytes, length));
+function metadataOf(message: MessageBytes): Message {
+  return Message.decode(message.subarray(prefixBytes, prefixBytes + lengthOf(message)));
 }
 
 function framed(
   metadata: Uint8Array,
   bodyBytes: number,
-): { readonly message: ArrayBuffer; readonly bodyStart: number } {
+  take: TakeMemory,
+): { readonly message: MessageBytes; readonly bodyStart: number } {
   const bodyStart = aligned(prefixBytes + metadata.length);
-  // Zeroing a quarter of a megabyte costs as much as filling it, and all of it is filled.
-  const message = Buffer.allocUnsafeSlow(bodyStart + bodyBytes).buffer;
-  const view = new DataView(message);
+  const message = take(bodyStart + bodyBytes);
+  const view = new DataView(message.buffer);
   view.setUint32(0, continuation, true);
   view.setInt32(4, bodyStart - prefixBytes, true);
-  new Uint8Array(message).set(metadata, prefixBytes);
+  message.set(metadata, prefixBytes);
   clearPadding(message, prefixBytes + metadata.length);
   return { message, bodyStart };
 }
 
 /** Zeroes what lies between an end and the next multiple of 8. */
-function clearPadding(message: ArrayBuffer, end: number): void {
-  new Uint8Array(message, end, aligned(end) - end).fill(0);
+function clearPadding(message: MessageBytes, end: number): void {
+  message.fill(0, end, aligned(end));
 }
 
 function aligned(bytes: number): number {

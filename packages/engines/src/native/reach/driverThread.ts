@@ -11,7 +11,12 @@ import { err } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { failureOf, type AdbcResult } from "../driver.ts";
-import { isArrowLayout, messageParts, readBatchMessage, readSchemaMessage } from "../arrow/ipc.ts";
+import {
+  isArrowLayout,
+  readBatchMessage,
+  readSchemaMessage,
+  readWholeMessage,
+} from "../arrow/ipc.ts";
 import type {
   Reply,
   Executed,
@@ -310,9 +315,10 @@ function rowReader({ messageBytes }: StatementRequest): (message: ResultMessage)
       return { kind: "columns", columns, statementType: message.statementType };
     }
     if (message.kind === "tables") throw new Error("a statement answered by tables");
-    const batch = readBatchMessage(message.message, types);
-    if (!isWhole) return { kind: "batch", batch };
-    return { kind: "batch", batch: { ...batch, arrow: messageParts(message.message) } };
+    const batch = isWhole
+      ? readWholeMessage(message.message, types, message.release)
+      : readBatchMessage(message.message, types);
+    return { kind: "batch", batch };
   };
 }
 

@@ -13,6 +13,7 @@ import type { Connection } from "./connection.ts";
 import type { DriverControl } from "../memory/control.ts";
 import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "../driver.ts";
 import { Gatherer } from "../arrow/gather.ts";
+import type { TakeMemory } from "../arrow/ipc.ts";
 import type { Inspector } from "./inspect.ts";
 import type { Described, Executed, ResultMessage, StatementRequest } from "../message.ts";
 import { countIn, type Address, type MemoryBlock } from "../memory/native.ts";
@@ -37,6 +38,8 @@ export interface StatementTools {
   readonly unsent: ResultMessage[];
   /** Sends everything unsent. */
   flush(): void;
+  /** Where rows are written; undefined: each message in memory of its own. */
+  readonly memory: TakeMemory | undefined;
 }
 
 const cancelled = failureOf("cancelled", "the statement was cancelled");
@@ -268,15 +271,20 @@ class DriverStatement implements Disposable {
     const message = messageOf(fields.value, shape.value);
     // It travels with the first rows: a message of its own costs a small query a tenth of its time.
     this.#tools.unsent.push({ kind: "schema", message, statementType });
-    using gatherer = new Gatherer(shape.value, this.#tools.structs.arrays, messageBytes);
+    using gatherer = new Gatherer(shape.value, this.#tools.structs.arrays, {
+      bytesWanted: messageBytes,
+      memory: this.#tools.memory,
+    });
     return this.#sendRows(stream, gatherer, startedMs);
   }
 
   #sendRows(stream: MemoryBlock, gatherer: Gatherer, startedMs: number): AdbcFailure | undefined {
     const getNext = nextOf(stream);
+    let [sends, heldSinceMs] = [0, 0];
     for (;;) {
       if (this.#control.cancelled) return cancelled;
       const calledMs = this.#tools.nowMs();
+      if (gatherer.rows === 0) heldSinceMs = calledMs;
       if (Number(getNext(stream.address, gatherer.next)) !== 0) {
         return streamFailure(this.#driver, stream);
       }
@@ -288,10 +296,14 @@ class DriverStatement implements Disposable {
       // Rows of a slow query are not kept waiting for more of them; those of a quick one wait for
       // its end, which is likely the next thing to come.
       const due = gatherer.full && (nowMs - startedMs > quickMs || gatherer.rows >= fewRows);
-      const wanted = last || crowded || nowMs - calledMs > slowMs || due;
+      // Late ones of a long result may be late by what a busy processor does to any call.
+      const late = sends < promptSends ? nowMs - calledMs > slowMs : nowMs - heldSinceMs > lingerMs;
+      const wanted = last || crowded || late || due;
       if (wanted && !this.#gathered(gatherer)) return cancelled;
       if (last) return undefined;
-      if (wanted) this.#tools.flush();
+      if (!wanted) continue;
+      this.#tools.flush();
+      sends += 1;
     }
   }
 
@@ -313,6 +325,9 @@ interface Sending extends Pick<StatementRequest, "messageBytes"> {
 
 /** A driver call that takes longer than this holds its rows up. */
 const slowMs = 2;
+/** So many times rows are sent without waiting for more; then they may wait so long, since the call was made that brought the first of them. */
+const promptSends = 8;
+const lingerMs = 20;
 /** A result of fewer rows than this, as early as this, is expected to end with the next call. */
 const fewRows = 1_000;
 const quickMs = 2;

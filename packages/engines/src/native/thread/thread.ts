@@ -27,6 +27,7 @@ import type {
   ThreadData,
   ThreadMessage,
 } from "../message.ts";
+import { MessageMemory } from "../memory/messageMemory.ts";
 import { allocate, release, type Address } from "../memory/native.ts";
 import { catalogNames, listObjects, tableSchemas } from "./objects.ts";
 import { takeSteps } from "./steps.ts";
@@ -44,6 +45,11 @@ const loaded = Driver.load(data.library, data.entrypoint);
 /** The one that was used last: a thread that serves one seat needs no other. */
 let last: Connection | undefined;
 
+/** Of messages that are written to a line, one after the other, while the next one may be there already. */
+const blocksMax = 2;
+/** Of one request. */
+let memory = new MessageMemory(blocksMax);
+
 const control = new DriverControl(data.control);
 const tools: StatementTools = {
   control,
@@ -57,16 +63,28 @@ const tools: StatementTools = {
     const messages = tools.unsent.splice(0);
     if (messages.length > 0) post(messages, messages.flatMap(buffersOf));
   },
+  // What is handed over is another's.
+  memory: data.line === undefined ? undefined : (bytes) => memory.take(bytes),
 };
 
 /** What is handed over instead of copied. */
 function buffersOf(result: ResultMessage): readonly ArrayBuffer[] {
-  return result.kind === "tables" ? [] : [result.message];
+  switch (result.kind) {
+    case "schema":
+      return [result.message];
+    case "batch":
+      return [result.message.buffer];
+    case "tables":
+      return [];
+  }
 }
 
 function post(messages: readonly ThreadMessage[], transfer: readonly ArrayBuffer[]): void {
-  if (data.line === undefined) parentPort?.postMessage(messages, [...transfer]);
-  else writeAll(data.line, messageFrames(messages));
+  if (data.line === undefined) return parentPort?.postMessage(messages, [...transfer]);
+  writeAll(data.line, messageFrames(messages));
+  for (const message of messages) {
+    if (message.kind === "batch") memory.giveBack(message.message);
+  }
 }
 
 /** Waits until the other side has taken everything: a slow reader stops the engine here. */
@@ -102,6 +120,7 @@ function serve(request: Request, number: number): void {
   }
   post([...results, { kind: "reply", reply }], transfer);
   tools.unsent.length = 0;
+  memory = new MessageMemory(blocksMax);
   // Behind the reply: a thread that waits for its next request collects nothing by itself.
   if (getHeapStatistics().total_heap_size > heapKeptBytes) collect();
 }

@@ -8,7 +8,7 @@ import type { RelayedRequest } from "../../listener/elsewhere.ts";
 import { nextOf, type Call, type CallParts, type CallPeer } from "../calls.ts";
 import type { FlightStatus } from "../errors.ts";
 import { aliveMs } from "../limits.ts";
-import type { Message } from "../value/message.ts";
+import { EngineMessage, type Message } from "../value/message.ts";
 import { aliveFrame, endFrame, headerFrame, messageFrame, readRequest } from "./frames.ts";
 
 export interface CarriedParts extends Pick<CallParts, "host" | "readers"> {
@@ -65,7 +65,9 @@ export class CarriedCall implements Call {
   send(message: Message): Promise<void> | undefined {
     if (this.signal.aborted) return undefined;
     this.#sendHeaders();
-    return this.#write(messageFrame(message)) ? undefined : this.#taken();
+    const frame = messageFrame(message);
+    if (message instanceof EngineMessage) message.release();
+    return this.#write(frame) ? undefined : this.#taken();
   }
 
   end(failure: FlightStatus | undefined): void {

@@ -20,6 +20,15 @@ describe("the engine's own message", () => {
     expect(Buffer.from(head)).toEqual(Buffer.concat(expected));
   });
 
+  it("gives its memory back when it is told that it was sent", () => {
+    let released = 0;
+    const message = new EngineMessage({ ...messageOf(8), release: () => (released += 1) });
+    expect(released).toBe(0);
+    message.release();
+    expect(released).toBe(1);
+    new EngineMessage(messageOf(8)).release();
+  });
+
   it("is sent where its size is good; small ones wait for others, and large ones are cut", async () => {
     const sent = async (bytes: number): Promise<readonly Message[]> => {
       const messages: Message[] = [];

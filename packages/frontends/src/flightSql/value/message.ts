@@ -68,8 +68,10 @@ export class EngineMessage {
   readonly byteLength: number;
   readonly #head: Buffer;
   readonly #body: Uint8Array;
+  readonly #arrow: ArrowMessage;
 
-  constructor({ metadata, body }: ArrowMessage) {
+  constructor(arrow: ArrowMessage) {
+    const { metadata, body } = arrow;
     const bodyHead = body.length === 0 ? 0 : bodyTag.length + varintBytes(body.length);
     const head = Buffer.allocUnsafe(1 + varintBytes(metadata.length) + metadata.length + bodyHead);
     head[0] = headerTag;
@@ -82,6 +84,7 @@ export class EngineMessage {
     }
     this.#head = head;
     this.#body = body;
+    this.#arrow = arrow;
     this.byteLength = head.length + body.length;
   }
 
@@ -92,6 +95,11 @@ export class EngineMessage {
   /** Its bytes one behind the other. Nobody may write to them before they are sent. */
   get chunks(): readonly [head: Uint8Array, body: Uint8Array] {
     return [this.#head, this.#body];
+  }
+
+  /** Says that it was sent, or copied: its memory is the engine's again. */
+  release(): void {
+    this.#arrow.release?.();
   }
 
   /** Writes it to `at`, as a `Buffer` would. */
