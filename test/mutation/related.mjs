@@ -4,14 +4,19 @@ import { dirname, join, resolve } from "node:path";
 
 const importing = /(?:from|import)\s*\(?\s*"([^"]+)"/g;
 
-/** Answers a function from a source's path to the paths of tests. Sources and tests are those of `packages`. */
+/**
+ * Answers a function from a source's path to the paths of tests. Sources and tests are those of `packages`; what they
+ * share lies in `test`, and leads from one to the other.
+ */
 export function relatedTests(root) {
   const packages = join(root, "packages");
-  const files = readdirSync(packages).flatMap((name) => {
-    const folder = join(packages, name, "src");
+  const folders = readdirSync(packages).map((name) => join(packages, name, "src"));
+  const shared = join(root, "test");
+  const files = [...folders, shared].flatMap((folder) => {
     if (!existsSync(folder)) return [];
     return readdirSync(folder, { recursive: true })
       .filter((path) => path.endsWith(".ts") && !path.endsWith(".slow.test.ts"))
+      .filter((path) => folder !== shared || !path.endsWith(".test.ts"))
       .map((path) => join(folder, path));
   });
   const importers = new Map(files.map((file) => [file, []]));

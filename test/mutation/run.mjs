@@ -1,7 +1,8 @@
 /**
- * `node test/mutation/run.mjs [PATH …] [--count N] [--seed TEXT]`: makes a small wrong in a source, asks the tests that
- * import it whether they notice, and does so for a sample of the sources that decide who somebody is, where a query
- * goes and as whom. Prints those that nobody noticed, to be read; ends with 1 below the floor.
+ * `node test/mutation/run.mjs [PATH …] [--count N] [--minutes N] [--seed TEXT]`: makes a small wrong in a source, asks
+ * the tests that import it whether they notice, and does so for a sample of the sources that decide who somebody is,
+ * where a query goes and as whom. Prints those that nobody noticed, to be read; ends with 1 below the floor. After
+ * `--minutes` the score is that of the mutants judged until then: the sample's order is by chance, so they are one too.
  *
  * A mutant may be the same program in other words, so no score is 100; and what only a run of the whole gateway would
  * notice counts as unnoticed, for the tests are those of the packages.
@@ -11,6 +12,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { countedLine } from "../evidence/counted.mjs";
 import { mutantsOf, mutated } from "./mutants.mjs";
 import { relatedTests } from "./related.mjs";
 
@@ -32,6 +34,7 @@ const hangs = "a test that does not come back";
 
 const words = process.argv.slice(2);
 const count = Number(option("--count") ?? 200);
+const minutes = Number(option("--minutes") ?? Infinity);
 const seed = option("--seed") ?? String(Math.floor(performance.timeOrigin));
 const folders = words.length > 0 ? words : deciding;
 
@@ -47,7 +50,11 @@ let judge;
 const unnoticed = [];
 /** Tests of each source that pass as it is: one that always fails would notice everything. */
 const sound = new Map();
+const endMs = performance.now() + minutes * 60_000;
+let judged = 0;
 for (const mutant of sample) {
+  if (performance.now() > endMs) break;
+  judged += 1;
   if ((await failing(mutant, await soundTests(mutant))) !== null) continue;
   unnoticed.push(mutant);
   console.log(
@@ -55,8 +62,13 @@ for (const mutant of sample) {
   );
 }
 judge?.kill();
-const score = 1 - unnoticed.length / sample.length;
-console.log(`noticed ${(score * 100).toFixed(1)} %, floor ${floor * 100} %`);
+const score = 1 - unnoticed.length / judged;
+const noticed = judged - unnoticed.length;
+console.log(
+  `noticed ${noticed} of ${judged}: ${(score * 100).toFixed(1)} %, floor ${floor * 100} %`,
+);
+console.log(countedLine("mutants", judged));
+console.log(countedLine("unnoticed", unnoticed.length));
 const passed = score >= floor;
 console.log(`${Number(passed)} passed, ${Number(!passed)} failed, 0 skipped`);
 process.exit(passed ? 0 : 1);

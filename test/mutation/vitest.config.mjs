@@ -18,6 +18,7 @@ export default defineConfig({
     exclude: ["**/*.slow.test.ts"],
     // The process is ended when a wrong makes one hang (run.mjs); until then a busy machine may take its time.
     testTimeout: 120_000,
+    hookTimeout: 120_000,
     isolate: false,
     maxWorkers: 1,
   },

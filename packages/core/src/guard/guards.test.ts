@@ -27,6 +27,15 @@ describe("compileGuards", () => {
     expect(judge(guards, query("DROP TABLE t", tagged)).ok).toBe(false);
     expect(judge(guards, query("DROP TABLE t")).ok).toBe(true);
   });
+
+  it("lets no query pass whose condition could not be asked for", async () => {
+    const conditions = [{ type: "script", script: "gone" }];
+    const guards = guardsOf({ type: "readOnly", conditions });
+    expect(await guards.ask?.(query("SELECT 1"))).toMatchObject({
+      ok: false,
+      error: { code: "script.failed" },
+    });
+  });
 });
 
 describe("readOnly", () => {

@@ -22,6 +22,7 @@ describe("runQuery", () => {
         clusterGroup: "main",
         cluster: "main",
         engine: "duckDb",
+        revision: "1.1.test",
       },
     ]);
   });

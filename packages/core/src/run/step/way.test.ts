@@ -23,6 +23,19 @@ describe("a session for which a cluster keeps something", () => {
   });
 });
 
+describe("a query that waits for a slot", () => {
+  it("is counted as one, however often its place changes", async () => {
+    const plane = planeOf({ clusters: { one: oneRow }, positions: [3, 2, 1] });
+    const waiting = (): number =>
+      plane.host.metrics.value("gateway_queued_queries", { cluster_group: "main" });
+    const seen: number[] = [];
+    for await (const event of runQuery(queryOf("select 1"), plane, new AbortController().signal)) {
+      if (event.kind === "queued") seen.push(waiting());
+    }
+    expect([...seen, waiting()]).toEqual([1, 1, 1, 0]);
+  });
+});
+
 function homeAt(cluster: string): Home {
   const home = new Home();
   home.keep({ cluster, reason: "a temporary table", release: async () => {} });
