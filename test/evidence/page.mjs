@@ -3,16 +3,18 @@
  * end well stands there as it ended.
  */
 
+import { countedIn, kinds } from "./counted.mjs";
+
 // oxlint-disable-next-line no-control-regex -- it is what a terminal takes for colours
 const colours = /\u001B\[[\d;]*m/g;
 /** How many lines of one run the page shows. */
 const linesMax = 200;
 
 /**
- * `about` is `{date, commit, machine}`; each run is `{name, command, code, seconds, text}`, `text` what it printed.
+ * `about` is `{date, commit, machine, left}`, `left` the names of runs that were not made; each run is `{name, command, code, seconds, text}`, `text` what it printed.
  * Answers the page as Markdown, ending with a line break.
  */
-export function evidencePage({ date, commit, machine }, runs) {
+export function evidencePage({ date, commit, machine, left = [] }, runs) {
   const read = runs.map((run) => ({ ...run, ...countsOf(run), lines: saidBy(run.text) }));
   const rows = read.map(({ name, command, code, seconds, passed, failed, skipped }) => {
     const outcome = code === 0 ? "" : `**ended with ${code}**`;
@@ -32,12 +34,31 @@ export function evidencePage({ date, commit, machine }, runs) {
       ? "Every run ended well."
       : `**${broken} of ${read.length} runs did not end well.**`,
     "",
+    ...(left.length === 0
+      ? []
+      : [`Of the runs of a night these were not made that day: ${left.map(safe).join("; ")}.`, ""]),
+    ...sumsOf(runs),
     "| Run | Passed | Failed | Skipped | Time | | Repeat with |",
     "| --- | --- | --- | --- | --- | --- | --- |",
     ...rows,
     "",
     ...chapters.flat(),
   ].join("\n");
+}
+
+/** What the runs counted, each kind with where it comes from. A kind that no run counted has no row. */
+function sumsOf(runs) {
+  const counted = runs.map(({ name, text }) => ({ name, sums: countedIn(plainOf(text)) }));
+  const rows = Object.values(kinds).flatMap((words) => {
+    const from = counted.filter(({ sums }) => sums.has(words));
+    if (from.length === 0) return [];
+    const total = from.reduce((sum, { sums }) => sum + sums.get(words), 0);
+    return [
+      `| ${words} | ${total.toLocaleString("en")} | ${from.map(({ name }) => name).join("; ")} |`,
+    ];
+  });
+  if (rows.length === 0) return [];
+  return ["| Counted | | By |", "| --- | ---: | --- |", ...rows, ""];
 }
 
 function chapterOf({ name, lines }) {
@@ -53,7 +74,7 @@ function chapterOf({ name, lines }) {
 
 /** The last total that it printed, ours or vitest's; undefined where it printed none. */
 function countsOf({ text }) {
-  const plain = text.replaceAll(colours, "");
+  const plain = plainOf(text);
   const own = [...plain.matchAll(/^(\d+) passed, (\d+) failed, (\d+) skipped$/gm)].at(-1);
   if (own !== undefined) return named(own.slice(1));
   const [, line = ""] = /^\s*Tests\s+(.*)$/m.exec(plain) ?? [];
@@ -68,8 +89,9 @@ function named([passed, failed, skipped]) {
 /** Cases with what they measured; whatever failed or was skipped, with the seed that repeats it. */
 function saidBy(text) {
   const lines = [];
-  for (const line of text.replaceAll(colours, "").split("\n")) {
-    const [, outcome, what] = /^(passed|FAILED|skipped|unnoticed|ok)\s+(\S.*)$/.exec(line) ?? [];
+  for (const line of plainOf(text).split("\n")) {
+    const [, outcome, what] =
+      /^(passed|FAILED|skipped|unnoticed|left out|noticed|ok)\s+(\S.*)$/.exec(line) ?? [];
     if (what !== undefined) {
       const mark = outcome === "passed" || outcome === "ok" ? "" : `**${outcome}** `;
       lines.push(`${mark}${safe(what)}`);
@@ -80,6 +102,10 @@ function saidBy(text) {
     }
   }
   return lines;
+}
+
+function plainOf(text) {
+  return text.replaceAll(colours, "");
 }
 
 /** Text of a run is text here: it makes no table, no link and no markup. */

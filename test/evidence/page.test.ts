@@ -44,6 +44,19 @@ describe("evidencePage", () => {
     expect(page).toContain("| the fleet | 7 | 1 | 2 |");
     expect(page).toContain("- a \\| \\<b\\>");
   });
+
+  it("sums what runs counted, says nothing of what nobody counted, and names the runs that were left", () => {
+    const other = { ...fleet, name: "frames", text: "counted  500 bad inputs tried\nseed 7" };
+    const text = "counted  1500 bad inputs tried\ncounted  0 records lost without a word";
+    const found = "90 answers with 4 rows compared, 2 differences, from seed 5 on";
+    const runs = [{ ...fleet, text }, other, { ...fleet, name: "ordinary", text: found }];
+    const page = String(evidencePage({ ...about, left: ["soak"] }, runs));
+    expect(page).toContain("| bad inputs tried | 2,000 | the fleet; frames |");
+    expect(page).toContain("| records lost without a word | 0 | the fleet |");
+    expect(page).toContain("| differences found | 2 | ordinary |");
+    expect(page).not.toContain("statements beyond a cap");
+    expect(page).toContain("these were not made that day: soak.");
+  });
 });
 
 function pageOf(runs: readonly object[]): string {

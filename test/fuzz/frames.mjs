@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { countedLine } from "../evidence/counted.mjs";
 
 const [wire, wanted, seedGiven] = process.argv.slice(2);
 if (wire !== "mysql" && wire !== "postgres") throw new Error("which wire: mysql or postgres?");
@@ -60,4 +61,5 @@ async function run(fuzz) {
     if (rss - before > growthBytesMax) throw new Error("memory grows");
   }
   process.removeAllListeners("beforeExit");
+  console.log(countedLine("badInputs", frames));
 }

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { countedLine } from "../evidence/counted.mjs";
 
 const count = Number(process.argv[2] ?? 1_000_000);
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32);
@@ -50,5 +51,6 @@ if (grown > grownMax) problems.push(`memory grew by ${Math.round(grown / 1024 / 
 console.log(
   `seed ${seed}: ${count} requests read, ${requests} over sockets, ${Math.round((performance.now() - from) / 1000)} s, slowest ${Math.round(slowestMs)} ms, memory ${Math.round(grown / 1024 / 1024)} MB, answers ${JSON.stringify(statuses)}`,
 );
+console.log(countedLine("badInputs", count + requests));
 for (const problem of problems) console.log(problem);
 process.exit(problems.length > 0 ? 1 : 0);
