@@ -95,8 +95,8 @@ class Fleet {
     return program;
   }
 
-  /** A worker of the control plane at `url`; `link` is put over `controlPlane`, `clockSecs` sets its clock, the rest is put over `gateway`. It runs in the folder `cwd`. */
-  async worker(name, url, { link = {}, clockSecs, collects, cwd, ...more } = {}) {
+  /** A worker of the control plane at `url`; `link` is put over `controlPlane`, `clockSecs`, `collects` and `ages` are for its program, the rest is put over `gateway`. It runs in the folder `cwd`. */
+  async worker(name, url, { link = {}, clockSecs, collects, ages, cwd, ...more } = {}) {
     const gateway = {
       role: "worker",
       workerName: name,
@@ -115,7 +115,7 @@ class Fleet {
       shutdownDrainTimeoutSecs: 5,
       ...more,
     };
-    return this.#start(name, { gateway }, { clockSecs, collects, cwd });
+    return this.#start(name, { gateway }, { clockSecs, collects, ages, cwd });
   }
 
   async proxy(...targets) {

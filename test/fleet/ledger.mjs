@@ -3,6 +3,7 @@
  * it: S sent, C seen complete by the client, E done by the engine by its own account, H kept as
  * records, and the number declared lost.
  */
+import { count as addCount } from "../evidence/counted.mjs";
 import { pgClient, cellOf } from "./ask.mjs";
 import { statusOf } from "./ops.mjs";
 import { check, same, until } from "./wait.mjs";
@@ -117,6 +118,9 @@ class Ledger {
     same(invented, [], `${name}: records of queries that nobody sent (I3)`);
     const undone = [...this.complete].filter((mark) => !engine.has(mark));
     same(undone, [], `${name}: answered, but the engine did not run it`);
+    addCount("load", this.sent.size);
+    addCount("declared", dropped);
+    addCount("lost", lost.length - dropped);
     return { queries: this.sent.size, records: distinct.size };
   }
 }

@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 import { until, within } from "./wait.mjs";
 
 const bundle = fileURLToPath(new URL("../../packages/gateway/dist/gateway.js", import.meta.url));
+/** What a program that `ages` says. */
+const aged = "a minute passed";
 const startSeconds = 60;
 const stopSeconds = 45;
 
@@ -19,12 +21,13 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.e
 
 /**
  * Starts `gateway start` on `config` in the folder `cwd`; answers as soon as the process runs, not when
- * it listens. Its clock goes wrong by `clockSecs`; with `collects` it can be told to collect its garbage.
+ * it listens. Its clock goes wrong by `clockSecs`; with `collects` it can be told to collect its garbage, with `ages`
+ * that a minute has passed.
  */
 export async function startProgram(
   name,
   folder,
-  { config, clockSecs = 0, collects = false, cwd = folder },
+  { config, clockSecs = 0, collects = false, ages = false, cwd = folder },
 ) {
   const file = join(folder, `${name}.yaml`);
   // JSON is YAML.
@@ -32,6 +35,7 @@ export async function startProgram(
   const options = [
     ...(clockSecs === 0 ? [] : wrongClock(clockSecs)),
     ...(collects ? collecting() : []),
+    ...(ages ? ageing() : []),
   ];
   return new Program(name, file, { options, cwd });
 }
@@ -154,6 +158,13 @@ class Program {
     this.#child.kill("SIGUSR2");
   }
 
+  /** Of a program that `ages`: waits until it has heard that a minute passed. */
+  async age() {
+    const before = this.text.split(aged).length;
+    this.#child.kill("SIGUSR2");
+    await until(`${this.name} is a minute older`, () => this.text.split(aged).length > before);
+  }
+
   freeze() {
     this.#child.kill("SIGSTOP");
   }
@@ -168,6 +179,15 @@ class Program {
     this.#spawn();
     return this;
   }
+}
+
+/** Both clocks go on by a minute when it is told; timers that run are not called for it. */
+function ageing() {
+  const [wall, steady] = ["Date.now", "performance.now"];
+  return imported(`let more = 0;
+    const wall = ${wall}.bind(Date), steady = ${steady}.bind(performance);
+    ${wall} = () => wall() + more; ${steady} = () => steady() + more;
+    process.on("SIGUSR2", () => { more += 60000; process.stderr.write("${aged}\\n"); });`);
 }
 
 /** The wall clock alone: what is measured is measured by another one. */

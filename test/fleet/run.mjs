@@ -5,6 +5,7 @@
  */
 import { readdir } from "node:fs/promises";
 import { buildIfStale } from "../../packages/gateway/bin/build.mjs";
+import { count as addCount, printCounted } from "../evidence/counted.mjs";
 import { openFleet, Skip } from "./fleet.mjs";
 import { within } from "./wait.mjs";
 
@@ -21,6 +22,7 @@ const files = found.filter(
   (file) => only.length === 0 || only.some((start) => file.startsWith(start)),
 );
 await Promise.all(Array.from({ length: casesAtOnce }, lane));
+printCounted();
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(counts.failed > 0 ? 1 : 0);
 
@@ -30,7 +32,8 @@ async function lane() {
   }
 }
 
-async function one({ title, run, seconds = caseSeconds }) {
+/** `seconds` is a case's limit, `faults` how many of them it makes if not one. */
+async function one({ title, run, seconds = caseSeconds, faults }) {
   const fromMs = performance.now();
   const fleet = await openFleet();
   let line;
@@ -38,6 +41,7 @@ async function one({ title, run, seconds = caseSeconds }) {
     await within("the case ends", run(fleet), seconds);
     fleet.judgeLogs();
     counts.passed += 1;
+    addCount("faults", faults ?? 1);
     line = `passed   ${title}`;
   } catch (error) {
     line = outcomeOf(error, title, fleet);

@@ -1,5 +1,6 @@
 /** Workers that share one cap over an engine outside of them, clients that load them, and the judgement by the engine's own log. */
 import { setTimeout as pause } from "node:timers/promises";
+import { count as addCount } from "../evidence/counted.mjs";
 import { pgClient } from "./ask.mjs";
 import { mostAtOnce, startEngine } from "./engine.mjs";
 import { servingConfig } from "./fleet.mjs";
@@ -43,7 +44,10 @@ export function clientsOf(engine) {
 /** I4 by the engine's log, and that the cap was used in full. */
 export function judgeCap(engine, fleet, what) {
   const statements = clientsOf(engine);
-  same(mostAtOnce(statements), cap, `${what}: most at once at the engine (I4)`);
+  const most = mostAtOnce(statements);
+  same(most, cap, `${what}: most at once at the engine (I4)`);
+  addCount("load", statements.length);
+  addCount("over", Math.max(0, most - cap));
   fleet.figure(
     `${what}: ${statements.length} statements, never more than ${cap}, and ${cap} reached`,
   );

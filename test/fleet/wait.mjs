@@ -4,9 +4,12 @@ import { setTimeout as pause } from "node:timers/promises";
 /** Between two looks, so that the asking does not take the machine from those who are asked. */
 const lookEveryMs = 15;
 
+/** How much longer everything may take: `FLEET_PATIENCE`, for a machine that is busy with others. */
+const patience = Number(process.env.FLEET_PATIENCE ?? 1);
+
 /** The first value of `look` that is neither undefined nor false; `what` and the last answer are in the error. */
 export async function until(what, look, seconds = 30) {
-  const endMs = performance.now() + seconds * 1000;
+  const endMs = performance.now() + seconds * 1000 * patience;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
@@ -19,7 +22,8 @@ export async function until(what, look, seconds = 30) {
 export async function within(what, promise, seconds) {
   let limit;
   const late = new Promise((_resolve, reject) => {
-    limit = setTimeout(() => reject(new Error(`within ${seconds} s not: ${what}`)), seconds * 1000);
+    const tooLate = () => reject(new Error(`within ${seconds} s not: ${what}`));
+    limit = setTimeout(tooLate, seconds * 1000 * patience);
   });
   try {
     return await Promise.race([promise, late]);
@@ -44,4 +48,25 @@ export function check(holds, what) {
 export function same(found, wanted, what) {
   const [left, right] = [JSON.stringify(found), JSON.stringify(wanted)];
   if (left !== right) throw new Error(`${what}: found ${left}, wanted ${right}`);
+}
+
+/** Fails when the two lists of texts are not the same in some order. */
+export function sameInSomeOrder(found, wanted, what) {
+  const inOrder = (texts) => texts.toSorted((a, b) => (a < b ? -1 : Number(a > b)));
+  same(inOrder(found), inOrder(wanted), what);
+}
+
+/**
+ * Runs `judge` over what was made wrong on purpose: a check that finds nothing there finds nothing anywhere. `reason` is
+ * in what it says, so that it is not something else that it finds.
+ */
+export async function notices(what, judge, reason = /./) {
+  const said = await Promise.resolve()
+    .then(judge)
+    .then(
+      () => undefined,
+      (error) => String(error.message),
+    );
+  if (said === undefined) throw new Error(`nobody notices ${what}`);
+  if (!reason.test(said)) throw new Error(`what is noticed of ${what} is something else: ${said}`);
 }

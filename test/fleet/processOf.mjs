@@ -1,0 +1,22 @@
+/** What Linux counts for a process that is not ours to ask. */
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+
+/** Bytes: `VmRSS` now, `VmHWM` at its most since `forgetMost`. */
+export function memoryOf(pid, what = "VmRSS") {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
+}
+
+/** From now on the most is the most from now on (proc(5), clear_refs). */
+export function forgetMost(pid) {
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
+}
+
+export function descriptorsOf(pid) {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** MiB, for a figure. */
+export function mib(bytes) {
+  return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+}
