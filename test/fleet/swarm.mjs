@@ -158,7 +158,7 @@ function markIn(sql) {
   return /mark-\w+-\d+-\d+/.exec(sql ?? "")?.[0];
 }
 
-/** I1 to I4 and I10 over what the clients, the engine and the history know; `kills`: a process was killed meanwhile. */
+/** I1 to I4 and I10 over what the clients, the engine and the history know; answers how much there was. */
 export function judge({ statements, records, conflicts, dropped, sent, complete, failures }) {
   const ran = statements.map(({ sql }) => markIn(sql)).filter((mark) => mark !== undefined);
   const engine = new Set(ran);
