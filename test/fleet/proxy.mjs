@@ -12,6 +12,8 @@ class Proxy {
   port = 0;
   /** Connections that were taken. */
   taken = 0;
+  /** A client's end is kept from the server, as by a balancer that holds its connections open. */
+  keepsServers = false;
   #targets;
   #pairs = new Set();
   #server;
@@ -76,9 +78,11 @@ class Proxy {
         if (!to.destroyed && !to.write(chunk)) from.pause();
       });
       to.on("drain", () => this.#flow(pair));
-      from.on("end", () => to.end());
-      from.on("error", () => to.destroy());
+      const ends = () => from === server || !this.keepsServers;
+      from.on("end", () => ends() && to.end());
+      from.on("error", () => ends() && to.destroy());
       from.on("close", () => {
+        if (!ends()) return;
         to.destroy();
         this.#pairs.delete(pair);
       });
