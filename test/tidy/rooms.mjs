@@ -176,7 +176,7 @@ export const rooms = {
     registry: ["capacity", "snapshot"],
   },
   "frontends/src/postgres": {
-    shared: ["config", "machine", "encode", "errors", "outbox", "tag", "violations"],
+    shared: ["config", "machine", "encode", "errors", "failure", "outbox", "tag", "violations"],
     session: [],
     value: [],
     login: ["session"],

@@ -34,7 +34,7 @@ import { Inbox } from "./inbox.ts";
 import { LoginExchange, type LoginStep } from "./login/login.ts";
 import { advance, beforeStart, type Effect, type Phase } from "./machine.ts";
 import { Outbox } from "./outbox.ts";
-import type { Failure } from "./run/failure.ts";
+import type { Failure } from "./failure.ts";
 import type { AsideRoom } from "./run/rowsAside.ts";
 import type { StatementReader } from "./read/statement.ts";
 import { sessionRule } from "./read/textLimit.ts";

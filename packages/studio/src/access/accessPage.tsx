@@ -11,7 +11,7 @@ import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Loaded } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { accessSettings, SettingsTable } from "../write/settingsTable.tsx";
-import { PolicyTrial } from "./policyTrial.tsx";
+import { PolicyTrial } from "../write/policyTrial.tsx";
 
 export function AccessPage() {
   const groups = useQuery(objectsQuery("groups"));

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { PolicyTrial } from "../access/policyTrial.tsx";
+import { PolicyTrial } from "../write/policyTrial.tsx";
 import { step } from "../api/client.ts";
 import { objectQuery, objectsQuery, schemasQuery } from "../api/queries.ts";
 import { emptyOf, textAt, type Schema } from "../form/schema.ts";

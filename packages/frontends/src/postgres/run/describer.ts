@@ -23,7 +23,7 @@ import {
   parameterOid,
 } from "./described.ts";
 import type { Executor } from "./executor.ts";
-import { failure, placeOf, type Failure } from "./failure.ts";
+import { failure, placeOf, type Failure } from "../failure.ts";
 import type { NamedObjects, Portal } from "./namedObjects.ts";
 
 export interface DescriberParts {

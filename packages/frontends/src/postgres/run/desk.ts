@@ -21,7 +21,7 @@ import { encodeSettings } from "../encode.ts";
 import type { Outbox } from "../outbox.ts";
 import { Executor } from "./executor.ts";
 import { Implicit } from "./implicit.ts";
-import type { Failure } from "./failure.ts";
+import type { Failure } from "../failure.ts";
 import { FunctionCalls, type FunctionCall } from "./functionCall.ts";
 import { Series, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "../session/settings.ts";

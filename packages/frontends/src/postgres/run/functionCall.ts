@@ -9,7 +9,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { Outbox } from "../outbox.ts";
-import { failure, type Failure } from "./failure.ts";
+import { failure, type Failure } from "../failure.ts";
 import { Series, type SeriesParts } from "./series.ts";
 
 export type FunctionCall = Extract<FrontendMessage, { kind: "functionCall" }>;

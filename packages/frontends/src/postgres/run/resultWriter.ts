@@ -17,7 +17,7 @@ import { formatsFor, rowFields, rowWriter, type RowShape, type RowWriter } from 
 import { nativeRowWriter } from "../value/nativeRows.ts";
 import { binaryForms, ownColumns, withBinary } from "../value/ownTypes.ts";
 import { textRowWriter } from "../value/textRows.ts";
-import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "../value/copyRows.ts";
+import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
 import { changedResult, formatCountError, sameShape, widthError } from "./described.ts";
 
 /** How the client wants a result. */

@@ -17,7 +17,7 @@ import { Describer } from "./describer.ts";
 import { encodeEvent, noTransaction } from "../encode.ts";
 import type { Stop } from "./execution.ts";
 import type { Announce } from "./resultWriter.ts";
-import { failure, placeOf, type Failure } from "./failure.ts";
+import { failure, placeOf, type Failure } from "../failure.ts";
 import type { Implicit } from "./implicit.ts";
 import { NamedObjects, type Portal } from "./namedObjects.ts";
 import type { Forget } from "../commands/localAnswer.ts";

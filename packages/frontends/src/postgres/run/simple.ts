@@ -8,7 +8,7 @@ import type { Stop } from "./execution.ts";
 import type { Implicit } from "./implicit.ts";
 import type { Outbox } from "../outbox.ts";
 import type { Executor } from "./executor.ts";
-import type { Failure } from "./failure.ts";
+import type { Failure } from "../failure.ts";
 import type { Series } from "./series.ts";
 import {
   needsTransaction,

@@ -1,7 +1,7 @@
 /** A step of the protocol that failed, and where in the client's text it points. */
 import type { GatewayError } from "@gateway/core/error.ts";
-import type { ErrorPlace } from "../errors.ts";
-import type { Prepared } from "../read/statement.ts";
+import type { ErrorPlace } from "./errors.ts";
+import type { Prepared } from "./read/statement.ts";
 
 /** A step that failed, and where to point at. */
 export interface Failure {

@@ -12,7 +12,7 @@ import { Card } from "../ui/page.tsx";
 import { Failure } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { TextDifference } from "../ui/textDifference.tsx";
-import { namesOf, pairsOf } from "../write/typed.ts";
+import { namesOf, pairsOf } from "./typed.ts";
 
 /** Of the text: that of the client that asks. */
 const dialects = ["trino", "postgres", "mysql", "duckdb", "clickhouse", "generic"];

@@ -12,7 +12,7 @@ import type { Zone } from "@gateway/core/type/zone.ts";
 import { copyData } from "@gateway/wire/postgres/backend.ts";
 import { putInt32, type ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import type { CopyForm } from "../read/copyForm.ts";
-import { rowWriter, textWriterOf, type RowWriter } from "./rows.ts";
+import { rowWriter, textWriterOf, type RowWriter } from "../value/rows.ts";
 
 const encoder = new TextEncoder();
 
