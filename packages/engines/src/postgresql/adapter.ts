@@ -29,7 +29,7 @@ import { describeOn, judgedIn, runOn, type RunContext } from "./lane.ts";
 import { KeptConnection } from "./kept.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
 import { judgeAhead } from "./sql/guard.ts";
-import { runsPrepared, tagOfPrepared } from "./sql/preparedTag.ts";
+import { hidden, runsPrepared, tagOfPrepared } from "./sql/preparedTag.ts";
 import { quoteText } from "./sql/quote.ts";
 import { begunOn } from "./transaction.ts";
 
@@ -158,11 +158,11 @@ class PostgresqlBackend implements Backend {
     const found = answer.value.rows.map(
       ([text, name]) => tagOfPrepared(text ?? "", name ?? "") ?? tagIn(text ?? ""),
     );
-    const tags = found.flatMap((tag) => (tag === "hidden" ? [] : (tag ?? [])));
+    const tags = found.flatMap((tag) => (tag === hidden ? [] : (tag ?? [])));
     // The list shows the statement that asked for it, so others of this account are shown as well; of callers'
     // own accounts, and of another server, that says nothing.
     const own = this.#mode === "serviceAccount" && this.#config.hosts.length === 1;
-    const complete = own && tags.includes(this.#ownTag) && !found.includes("hidden");
+    const complete = own && tags.includes(this.#ownTag) && !found.includes(hidden);
     return ok({
       tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)),
       complete,

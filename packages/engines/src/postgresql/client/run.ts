@@ -49,6 +49,11 @@ export interface Trace {
   open: boolean;
 }
 
+interface Sent {
+  readonly talk: Conversation;
+  readonly head: Head;
+}
+
 /** Runs it. The caller ends what is still open in the server. */
 export async function* runCall(
   member: Member,
@@ -58,26 +63,10 @@ export async function* runCall(
 ): ResultStream {
   const startedMs = clock.nowMs();
   const counted = { rows: 0, bytes: 0 };
-  const copies = call.copy !== undefined;
-  const { sql } = call.sent;
-  const sent = call.named === undefined ? call.sent : { sql, prefix: call.named.prefix };
-  let talk = new Conversation(member, (report) => errorOf(report, sent), copies);
-  trace.open = true;
-  let head = call.resultFormats === undefined ? await typed(talk, call) : await plain(talk, call);
-  if (head.kind === "failed" && call.named !== undefined && isStale(head.error)) {
-    member.prepared.forget(call.named.key);
-    const broken = await talk.ready();
-    trace.open = false;
-    // In a transaction the client hears of it, as from a statement of its own; outside nothing has run yet.
-    if (broken !== undefined || !call.named.known || member.status !== "I")
-      return yield broken ?? head;
-    trace.open = true;
-    talk = new Conversation(member, (report) => errorOf(report, call.sent), copies);
-    head = await plain(talk, { ...call, named: undefined });
-  }
+  const { talk, head } = await sent(member, call, trace);
   yield* talk.notices();
   if (head.kind === "failed") {
-    yield await ended(talk, trace, head);
+    yield trace.open ? await ended(talk, trace, head) : head;
     return;
   }
   const { fields } = head;
@@ -116,6 +105,28 @@ export async function* runCall(
     outcome.kind === "failed" ? outcome : doneEvent(call, outcome.tag, stats, relays);
   yield* talk.notices();
   yield await ended(talk, trace, last);
+}
+
+/** Sends it and reads what it is. What the server would have prepared anew is sent once more, where nothing ran yet. */
+async function sent(member: Member, call: Call, trace: Trace): Promise<Sent> {
+  const { named, resultFormats } = call;
+  const { sql, prefix } = call.sent;
+  const copies = call.copy !== undefined;
+  const talkOf = (before: number): Conversation =>
+    new Conversation(member, (report) => errorOf(report, { sql, prefix: before }), copies);
+  const talk = talkOf(named?.prefix ?? prefix);
+  trace.open = true;
+  const head = await (resultFormats === undefined ? typed(talk, call) : plain(talk, call));
+  if (head.kind !== "failed" || named === undefined || !isStale(head.error)) return { talk, head };
+  member.prepared.forget(named.key);
+  const broken = await talk.ready();
+  trace.open = false;
+  // In a transaction its client hears of it, as of a statement that it prepared itself.
+  if (broken !== undefined || !named.known || member.status !== "I")
+    return { talk, head: broken ?? head };
+  trace.open = true;
+  const again = talkOf(prefix);
+  return { talk: again, head: await plain(again, { ...call, named: undefined }) };
 }
 
 /** Everything in one message: the client said which formats it wants. */

@@ -8,8 +8,31 @@ import { quoteIdentifier, quoteText } from "../sql/quote.ts";
 import { ask } from "./ask.ts";
 import type { Member } from "./member.ts";
 
+/** What was read of settings that did not change since: they are another map when they do. */
+const known = new WeakMap<ReadonlyMap<string, string>, Stands>();
+
+interface Stands {
+  readonly schema: string | undefined;
+  readonly dialect: Session["dialect"];
+  readonly named: boolean;
+  readonly wanted: ReadonlyMap<string, string>;
+}
+
 /** The settings of a session by the server's names. Other wires' settings mean nothing here, but for the zone. */
 export function settingsOf(
+  session: Pick<Session, "schema" | "settings" | "dialect">,
+  named: boolean,
+): ReadonlyMap<string, string> {
+  const { schema, settings, dialect } = session;
+  const before = known.get(settings);
+  if (before?.schema === schema && before?.dialect === dialect && before.named === named)
+    return before.wanted;
+  const wanted = wantedOf(session, named);
+  known.set(settings, { schema, dialect, named, wanted });
+  return wanted;
+}
+
+function wantedOf(
   { schema, settings, dialect }: Pick<Session, "schema" | "settings" | "dialect">,
   named: boolean,
 ): ReadonlyMap<string, string> {
@@ -48,12 +71,10 @@ export async function bring(
   { session, maxExecutionMs }: Pick<Identified, "session" | "maxExecutionMs">,
   { named, signal }: { readonly named: boolean; readonly signal: AbortSignal },
 ): Promise<GatewayError | undefined> {
-  // Most sessions set nothing, and most connections have nothing set.
   const wanted = settingsOf(session, named);
   const { settings } = member;
-  if (wanted.size === 0 && settings.size === 0 && member.limitMs === maxExecutionMs) {
-    return undefined;
-  }
+  // Most connections stand where their next session does.
+  if (member.limitMs === maxExecutionMs && stands(settings, wanted)) return undefined;
   const reset = [...settings.keys()].filter((name) => !wanted.has(name));
   const set = [...wanted].filter(
     ([name, value]) => !settings.has(name) || settings.get(name) !== value,
@@ -75,6 +96,15 @@ export async function bring(
   for (const [name, value] of set) settings.set(name, value);
   member.limitMs = maxExecutionMs;
   return undefined;
+}
+
+function stands(
+  settings: ReadonlyMap<string, string | undefined>,
+  wanted: ReadonlyMap<string, string>,
+): boolean {
+  if (settings.size !== wanted.size) return false;
+  for (const [name, value] of wanted) if (settings.get(name) !== value) return false;
+  return true;
 }
 
 function limitStatement(limitMs: number | undefined): string {

@@ -37,11 +37,14 @@ export function preparedTag(query: Tagged, shared: boolean): PreparedTag | undef
   return slash < 0 || name.length > nameMax ? undefined : { prefix, name };
 }
 
-/** The tag of a prepared statement in the list. `hidden`: the client's SQL changed the name. */
-export function tagOfPrepared(text: string, name: string): string | "hidden" | undefined {
+/** A client's SQL changed the name that told whose statement runs. */
+export const hidden = Symbol("hidden");
+
+/** The tag of a prepared statement in the list; undefined for every other text. */
+export function tagOfPrepared(text: string, name: string): string | typeof hidden | undefined {
   const instance = /^\/\* gateway\/prepared\/([\w-]+) \*\//.exec(text)?.[1];
   if (instance === undefined) return undefined;
-  if (!/^[\w-]+(?:\/[\w-]+)?$/.test(name)) return "hidden";
+  if (!/^[\w-]+(?:\/[\w-]+)?$/.test(name)) return hidden;
   return `${tagPrefix}${instance}/${name.includes("/") ? name : `${name}/${anyQuery}`}`;
 }
 
