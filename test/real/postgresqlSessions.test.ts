@@ -3,7 +3,7 @@
  * each way of pooling.
  */
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
 import { emptyDatabase } from "./postgresDatabase.ts";
 
@@ -305,5 +305,47 @@ describe("in session mode", () => {
       expect(await cell(one, "select count(*)::int from pg_listening_channels()")).toBe(0);
     }
     await Promise.all(others.map((one) => one.end()));
+  });
+});
+
+describe("statements that connections keep prepared", () => {
+  const preparedSql = "select count(*)::int from pg_prepared_statements where statement like '/*%'";
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await pooled({ preparedStatementsMax: 5, poolSize: 1 });
+  });
+  afterAll(async () => await gateway[Symbol.asyncDispose]());
+
+  it("are one user's alone, and hold through a change of their table", async () => {
+    const ann = await clientOf(gateway);
+    const bob = await clientOf(gateway, { user: "bob" });
+    await watcher.query("create table changed (a int)");
+    const asked = { name: "all", text: "select * from changed where a is distinct from $1" };
+    for (let turn = 0; turn < 3; turn += 1) await ann.query({ ...asked, values: [1] });
+    expect(await cell(ann, preparedSql)).toBe(1);
+    expect(await cell(bob, preparedSql)).toBe(0);
+    await ann.query({ ...asked, values: [1] });
+    await watcher.query("alter table changed add b int; insert into changed values (2, 3)");
+    expect((await ann.query({ ...asked, values: [1] })).rows).toEqual([{ a: 2, b: 3 }]);
+    await Promise.all([ann.end(), bob.end()]);
+  });
+
+  it("are told apart in the server's list, and end with their client's connection", async () => {
+    const [ann, other] = [await clientOf(gateway), await clientOf(gateway)];
+    const asleep = ann
+      .query({ name: "sleep", text: "select pg_sleep($1)", values: [60] })
+      .catch((error: unknown) => error);
+    const listed = `select application_name from pg_stat_activity
+      where state = 'active' and query like '/* gateway/prepared/% */ select pg_sleep($1)'`;
+    const name = await vi.waitUntil(() => cell(watcher, listed), { timeout: 60_000 });
+    expect(name).toMatch(/^[\w-]+\/[\w-]+$/);
+    const { processID } = ann as unknown as { readonly processID: number };
+    const end = { text: "select pg_terminate_backend($1)", values: [processID] };
+    expect((await other.query(end)).rows).toEqual([{ pg_terminate_backend: true }]);
+    expect(await asleep).toMatchObject({ severity: "FATAL", code: "57P01" });
+    await vi.waitUntil(async () => (await cell(watcher, listed)) === undefined, {
+      timeout: 60_000,
+    });
+    await other.end();
   });
 });
