@@ -35,7 +35,12 @@ beforeAll(async () => {
             columns: ["id", "region", "email"],
             masks: { email: "'***'" },
           },
+          { name: "plain", tables: ["main.plain"], masks: { secret: "'***'" } },
         ],
+      },
+      catalogProvider: {
+        provider: "static",
+        tables: { "main.plain": { columns: ["id", "secret"] } },
       },
     }),
   );
@@ -44,6 +49,7 @@ beforeAll(async () => {
   await root.query(
     "CREATE TABLE main.orders AS SELECT 1 AS id, 'EU' AS region, 'a@b.example' AS email, 9 AS margin UNION ALL SELECT 2, 'US', 'c@d.example', 8",
   );
+  await root.query("CREATE TABLE main.plain AS SELECT 1 AS id, 2 AS added, 'a' AS secret");
   await root.query("CREATE TABLE main.margins AS SELECT id, margin FROM main.orders");
 }, 60_000);
 
@@ -75,6 +81,8 @@ describe("a caller with a rule", () => {
       "orders.email",
       "orders.id",
       "orders.region",
+      "plain.id",
+      "plain.secret",
     ]);
   });
 });
@@ -94,6 +102,14 @@ async function connected(user: string): Promise<pg.Client & AsyncDisposable> {
   await client.connect();
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
+
+describe("a mask without a list of columns", () => {
+  it("shows the columns that the catalog knows", async () => {
+    await using client = await connected("EU");
+    const { rows } = await client.query("SELECT * FROM plain");
+    expect(rows).toEqual([{ id: 1, secret: "***" }]);
+  });
+});
 
 describe("the dry run", () => {
   const path = "/admin/access-explain";
@@ -131,6 +147,19 @@ describe("the dry run", () => {
       tables: [],
     });
     expect((await admin("POST", path, { sql: "SELECT 1", group: "gone" })).status).toBe(404);
+  });
+
+  it("asks the catalog that is saved", async () => {
+    const rules = [{ name: "all", tables: ["main.*"], masks: { secret: "0" } }];
+    const accessControl = { provider: "rules", defaultSchema: "main", rules, views: "deny" };
+    expect(await explained({ sql: "SELECT id FROM plain", accessControl })).toMatchObject({
+      decision: "allowed",
+      tables: [{ columns: [{ name: "id" }, { name: "secret", mask: "0" }] }],
+    });
+    expect(await explained({ sql: "SELECT id FROM orders", accessControl })).toMatchObject({
+      decision: "denied",
+      tables: [{ reason: "masks without a list of columns, which no catalog has" }],
+    });
   });
 
   it("takes a policy that nobody has saved, as a write would take it", async () => {

@@ -74,7 +74,7 @@ const rule = z
       .optional()
       .meta({
         title: "Masks",
-        description: `What is shown in place of a column: an expression of the table's own columns, in the engine's SQL, without subqueries. Each column stands in columns, too. ${values}`,
+        description: `What is shown in place of a column: an expression of the table's own columns, in the engine's SQL, without subqueries. Each column stands in columns, too; without columns, all that the catalogProvider knows are shown, with these masks. ${values}`,
         examples: [{ email: "'hidden'" }],
       }),
   })
@@ -95,7 +95,7 @@ const rule = z
       }
     }
     for (const name of Object.keys(masks ?? {})) {
-      if (columns?.includes(name) !== true) problem("masks", `${name} must stand in columns`);
+      if (columns?.includes(name) === false) problem("masks", `${name} must stand in columns`);
     }
     if (columns !== undefined && new Set(columns).size < columns.length) {
       problem("columns", "a column is there twice");
@@ -123,6 +123,11 @@ const common = {
       description: "Completes the names of tables where the session has no schema.",
       examples: ["main"],
     }),
+  views: z.enum(["asTables", "deny"]).default("asTables").meta({
+    title: "Views",
+    description:
+      "asTables: a view is a name like others, and shows what it shows. deny: a statement is refused where it names what the catalogProvider does not know as a table.",
+  }),
   functions: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/))
     .max(1_000)

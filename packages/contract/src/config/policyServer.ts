@@ -103,6 +103,9 @@ const cerbos = z
 
 export const policyServers = { opa, cerbos } as const;
 
+/** For other servers that are asked over HTTP in the same way. */
+export const policyServerParts = { ...common, isSafe, safe } as const;
+
 export type OpaConfig = z.output<typeof opa>;
 export type CerbosConfig = z.output<typeof cerbos>;
 

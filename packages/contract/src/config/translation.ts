@@ -50,7 +50,7 @@ export const translationSchema = z
         examples: [["reports"]],
       }),
     schemaResolutionTimeoutMs: notBuilt(
-      "translation that looks at the columns of tables, which needs a catalogProvider",
+      "translation that looks at the columns of tables; the translator takes no schema, so a catalogProvider has nobody to tell",
     ).optional(),
     pythonScripts: notBuilt(
       "scripts in Python; scripts in JavaScript stand at the key scripts",

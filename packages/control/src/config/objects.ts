@@ -8,8 +8,8 @@ import { authSchema } from "@gateway/access/client/config.ts";
 import { authorizationSchema, authorizationWords } from "@gateway/access/group/config.ts";
 import { groupSchema } from "@gateway/contract/config/group.ts";
 import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
+import { catalogProviderSchema } from "@gateway/contract/config/catalogProvider.ts";
 import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
-import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
 import { translationSchema } from "@gateway/contract/config/translation.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
 import { scriptSchema, scriptsMax } from "@gateway/contract/config/script.ts";
@@ -98,7 +98,7 @@ export const snapshotShape = {
   // Said again, because the wrapper of a default hides what it wraps.
   authorization: authorizationSchema.prefault({}).meta(authorizationWords),
   translation: translationSchema.optional(),
-  catalogProvider: notBuilt("the catalog provider").optional(),
+  catalogProvider: catalogProviderSchema.optional(),
   guardrails: guardrailsSchema.optional(),
   accessControl: accessControlSchema.optional(),
 } as const;

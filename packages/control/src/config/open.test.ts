@@ -94,8 +94,8 @@ describe("put", () => {
     [{ kind: "script", name: "a" }, { use: "route" }, "scripts.a.source: is missing; must be text"],
     [
       { kind: "setting", name: "catalogProvider" },
-      {},
-      "catalogProvider: not built yet: the catalog provider",
+      { provider: "unity" },
+      "catalogProvider.provider: not built yet: Unity Catalog's own REST API, of which no server was tested; its Iceberg endpoint is one for icebergRest",
     ],
     [
       { kind: "setting", name: "x" },

@@ -10,7 +10,8 @@ import { abortError, gatewayError, type GatewayError } from "../error.ts";
 import type { PolicyLog } from "../guard/guards.ts";
 import { isOfSession } from "../guard/kinds.ts";
 import type { Clock } from "../port/clock.ts";
-import type { Policy, TableDecision } from "../port/sql/policy.ts";
+import type { Catalog } from "../port/sql/catalog.ts";
+import type { Policy, PolicyQuestion } from "../port/sql/policy.ts";
 import type {
   SqlAction,
   SqlReading,
@@ -24,6 +25,7 @@ import { err, ok, type Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { relex } from "../sql/rewrite/relex.ts";
 import { readStatement } from "../sql/statement.ts";
+import { listed, lookingUp, touchedOf, type ListedDecision, type LookUp } from "./catalogued.ts";
 import { lower, missingParts } from "./names.ts";
 import { agrees, endOf, namesOf, startOf } from "./places.ts";
 import { Recent } from "./recent.ts";
@@ -45,7 +47,7 @@ export interface AccessControl {
     signal: AbortSignal,
   ): Promise<Pick<Judged, "outcome" | "tables">>;
   /** Whether a listing shows the caller a table at all, and which of its columns. */
-  visible(query: Routed, table: readonly string[], signal: AbortSignal): Promise<TableDecision>;
+  visible(query: Routed, table: readonly string[], signal: AbortSignal): Promise<ListedDecision>;
   audience(query: Routed): string;
 }
 
@@ -53,6 +55,8 @@ export interface AccessParts {
   readonly policy: Policy;
   /** Absent on a host without threads, where every statement is denied. */
   readonly sql: SqlWork | undefined;
+  /** Absent where the configuration names none. */
+  readonly catalog?: Catalog | undefined;
   /** Where it is absent, no text is remembered whose decisions end. */
   readonly clock?: Pick<Clock, "nowMs"> | undefined;
 }
@@ -60,6 +64,8 @@ export interface AccessParts {
 type Settings = Pick<AccessControlConfig, "defaultCatalog" | "defaultSchema" | "functions"> & {
   /** Where they decide; they say how long names are. */
   readonly rules?: readonly { readonly tables: readonly string[] }[];
+  /** Whether what the catalog does not know as a table is refused. */
+  readonly views?: "asTables" | "deny";
   /** Where somebody else decides: parts that a name has at least. */
   readonly nameParts?: number;
 };
@@ -69,7 +75,7 @@ export interface TableJudgement {
   readonly table: string;
   readonly action: SqlAction;
   readonly touched: TouchedColumns | undefined;
-  readonly decision: TableDecision;
+  readonly decision: ListedDecision;
 }
 
 /** What was decided of a text, for all who are told the same. */
@@ -85,6 +91,8 @@ interface Judged {
 interface Judging {
   readonly acted: string[];
   readonly tables: TableJudgement[];
+  /** When what the catalog said ends. */
+  readonly ends: number[];
   readonly signal: AbortSignal;
   /** Whether the columns of its tables are wanted. */
   readonly columns: boolean;
@@ -122,11 +130,12 @@ export function accessControl(settings: Settings, parts: AccessParts): AccessCon
       passes(query)
         ? { outcome: ok(query.sql), tables: [] }
         : await judge.judged(query, dialects, { signal, columns: true }),
-    visible: async ({ session }, table, signal) =>
-      policy.decide(
-        { session, table: table.map(lower), action: "select", columns: undefined },
-        signal,
-      ),
+    visible: async ({ session }, table, signal) => {
+      const name = table.map(lower);
+      const asked = { session, table: name, action: "select", columns: undefined } as const;
+      const lookUp = lookingUp(parts.catalog, name, { signal, ends: [] });
+      return listed(await policy.decide(asked, signal), lookUp);
+    },
     audience: ({ session }) => policy.audience(session),
   };
 }
@@ -151,7 +160,8 @@ class Judge {
     this.#functions = settings.functions.map((name) => name.toLowerCase());
     const { rules = [], nameParts = 1 } = settings;
     const patterns = rules.flatMap(({ tables }) => tables.map((each) => each.split(".")));
-    this.#nameParts = Math.max(nameParts, ...patterns.map(({ length }) => length));
+    const catalogParts = parts.catalog?.nameParts ?? 1;
+    this.#nameParts = Math.max(nameParts, catalogParts, ...patterns.map(({ length }) => length));
     this.#ruled = new Set(patterns.map((pattern) => lower(pattern[pattern.length - 1] ?? "")));
   }
 
@@ -160,14 +170,19 @@ class Judge {
     dialects: readonly Dialect[],
     asked: Pick<Judging, "signal" | "columns">,
   ): Promise<Judged> {
-    const judging: Judging = { acted: [], tables: [], ...asked };
+    const judging: Judging = { acted: [], tables: [], ends: [], ...asked };
     const outcome = await this.#written(query, dialects, judging);
     const { acted, tables } = judging;
     if (!outcome.ok) acted.push(`access: denied: ${outcome.error.message}`);
-    const ends = tables.map(({ decision }) =>
+    const decided = tables.map(({ decision }) =>
       decision.kind === "unavailable" ? 0 : (decision.untilMs ?? Number.POSITIVE_INFINITY),
     );
-    return { outcome, acted, tables, untilMs: Math.min(Number.POSITIVE_INFINITY, ...ends) };
+    return {
+      outcome,
+      acted,
+      tables,
+      untilMs: Math.min(Number.POSITIVE_INFINITY, ...decided, ...judging.ends),
+    };
   }
 
   async #written(
@@ -203,7 +218,7 @@ class Judge {
     reference: TableReference,
     { action, looksAtTarget }: UnderstoodSql,
     { session }: Routed,
-    { tables, signal, columns: asks }: Judging,
+    judging: Judging,
   ): Promise<Result<{ placed: Placed; said: string }, GatewayError>> {
     const { catalog, schema } = session;
     const { defaultCatalog, defaultSchema } = this.#settings;
@@ -213,19 +228,19 @@ class Judge {
     if (missing === undefined) return err(unfinished(own));
     const table = [...missing.map(lower), ...own];
     const name = table.join(".");
-    const { policy } = this.#parts;
     const touched = reference.columns;
     // Who was told that columns are known may not be asked as if there were none.
-    if (asks && touched === undefined) return err(unproven);
-    const columns = policy.wantsColumns ? touched : undefined;
-    const decide = async (wanted: typeof action): Promise<TableDecision> => {
-      const decision = await policy.decide({ session, table, action: wanted, columns }, signal);
-      tables.push({ table: name, action: wanted, touched, decision });
+    if (judging.columns && touched === undefined) return err(unproven);
+    const lookUp = lookingUp(this.#parts.catalog, table, judging);
+    const decide = async (wanted: SqlAction): Promise<ListedDecision> => {
+      const asked = { session, table, action: wanted };
+      const decision = await this.#asked(asked, touched, { lookUp, signal: judging.signal });
+      judging.tables.push({ table: name, action: wanted, touched, decision });
       return decision;
     };
     const decision = await decide(reference.written ? action : "select");
     const looked = reference.written && looksAtTarget ? await decide("select") : decision;
-    if (signal.aborted) return err(abortError(signal));
+    if (judging.signal.aborted) return err(abortError(judging.signal));
     if (decision.kind === "unavailable" || looked.kind === "unavailable") return err(undecided);
     if (decision.kind === "deny") return err(denied(name));
     // What is written can be neither filtered nor masked, and a condition on a hidden column tells its values.
@@ -233,12 +248,31 @@ class Judge {
     if (reference.written && (narrows || decision.view !== undefined)) {
       return err(denied(name, "for writing: not all of it may be seen"));
     }
+    // A table that is made or dropped need not be there.
+    const mustBeTable = this.#settings.views === "deny" && !(reference.written && action === "ddl");
+    const known = mustBeTable ? await lookUp() : undefined;
+    if (known?.kind === "unavailable") return err(undecided);
+    if (known?.kind === "unknown" || known?.isView === true) return err(noTable(name));
     const { view, rule } = decision;
     if (view !== undefined && !reference.plain) {
       return err(notUnderstood(`what follows the table ${name}`));
     }
     const said = `access ${rule}: ${name}${view === undefined ? "" : " narrowed"}`;
     return ok({ placed: { reference, missing, view }, said });
+  }
+
+  async #asked(
+    question: Omit<PolicyQuestion, "columns">,
+    touched: TouchedColumns | undefined,
+    { lookUp, signal }: { readonly lookUp: LookUp; readonly signal: AbortSignal },
+  ): Promise<ListedDecision> {
+    const { policy, catalog } = this.#parts;
+    if (!policy.wantsColumns || touched === undefined) {
+      return listed(await policy.decide({ ...question, columns: undefined }, signal), lookUp);
+    }
+    const columns = await touchedOf(touched, catalog && lookUp);
+    if (columns === undefined) return { kind: "unavailable" };
+    return listed(await policy.decide({ ...question, columns }, signal), lookUp);
   }
 
   /** The new text, in the client's dialect and as each engine is sent it, has every table by its whole name, and no other. */
@@ -315,6 +349,12 @@ function denied(table: string, why = ""): GatewayError {
   return gatewayError("policy.denied", {
     message: `The table ${shown} is not allowed here${why === "" ? "" : ` ${why}`}, or does not exist.`,
   });
+}
+
+function noTable(name: string): GatewayError {
+  const { message } = denied(name);
+  const hint = "The catalog does not know it as a table, and views are not looked into here.";
+  return gatewayError("policy.denied", { message, hint });
 }
 
 function unfinished(own: readonly string[]): GatewayError {

@@ -19,23 +19,27 @@ export function decisionOf(answer: TableAnswer, values: Values): Decided {
   const deny = (reason: string): Decided => ({ kind: "deny", rule, reason });
   const rows = rowFilter === undefined ? undefined : expression(rowFilter, values);
   if (rows === undefined && rowFilter !== undefined) return deny("a row filter that can not stand");
-  if (columns === undefined) {
-    if (Object.keys(masks).length > 0) return deny("masks without a list of columns");
+  const names = columns ?? Object.keys(masks);
+  if (columns === undefined && names.length === 0) {
     return { kind: "allow", rule, view: rows === undefined ? undefined : { rows, columns } };
   }
-  if (columns.length === 0) return deny("no columns");
-  if (new Set(columns).size < columns.length) return deny("a column that is there twice");
-  if (Object.keys(masks).some((name) => !columns.includes(name))) {
+  if (names.length === 0) return deny("no columns");
+  if (new Set(names).size < names.length) return deny("a column that is there twice");
+  if (Object.keys(masks).some((name) => !names.includes(name))) {
     return deny("a mask of a column that is not shown");
   }
   const shown: ViewColumn[] = [];
-  for (const name of columns) {
+  for (const name of names) {
     const mask = Object.hasOwn(masks, name) ? masks[name] : undefined;
     const written = mask === undefined ? undefined : expression(mask, values);
     if (written === undefined && mask !== undefined) return deny("a mask that can not stand");
     shown.push({ name, mask: written });
   }
-  return { kind: "allow", rule, view: { rows, columns: shown } };
+  return {
+    kind: "allow",
+    rule,
+    view: { rows, columns: columns === undefined ? { masked: shown } : shown },
+  };
 }
 
 function expression(text: string, values: Values): string | undefined {

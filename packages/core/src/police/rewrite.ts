@@ -2,9 +2,10 @@
  * Writes decisions into a text: each table stands there by its whole name, or a query that shows what may be seen
  * stands in its place. Everything else stays as the client wrote it.
  */
-import type { TableView, ViewColumn } from "../port/sql/policy.ts";
+import type { ViewColumn } from "../port/sql/policy.ts";
 import type { TableReference } from "../port/sql/sqlReading.ts";
 import type { Dialect } from "../sql/dialect.ts";
+import type { ListedView } from "./catalogued.ts";
 import { endOf, startOf } from "./places.ts";
 
 /** A reference with what was decided about it. */
@@ -12,7 +13,7 @@ export interface Placed {
   readonly reference: TableReference;
   /** Parts that its name lacks. */
   readonly missing: readonly string[];
-  readonly view: TableView | undefined;
+  readonly view: ListedView | undefined;
 }
 
 /** `names`: where each table stands in the new text, in its order, with the offset of its whole name. */
@@ -46,7 +47,7 @@ export function rewritten(sql: string, placed: readonly Placed[], dialect: Diale
  * Two queries where rows and columns are narrowed: an engine may let a condition see the masks of its own query
  * instead of the columns.
  */
-function around(view: TableView | undefined, dialect: Dialect): { before: string; after: string } {
+function around(view: ListedView | undefined, dialect: Dialect): { before: string; after: string } {
   if (view === undefined) return { before: "", after: "" };
   const { rows, columns } = view;
   const list = columns?.map((column) => columnText(column, dialect)).join(", ");

@@ -57,15 +57,17 @@ function isMeant({ users, groups, roles }: AccessRule, identity: AuthContext): b
 /** `unwritable`: the caller's values can not be written into the rule's expressions. */
 function viewOf(rule: AccessRule, identity: AuthContext): TableView | undefined | "unwritable" {
   const { rowFilter, columns, masks } = rule;
-  if (rowFilter === undefined && columns === undefined) return undefined;
+  const masked = columns === undefined ? Object.keys(masks ?? {}) : [];
+  if (rowFilter === undefined && columns === undefined && masked.length === 0) return undefined;
   const rows = rowFilter === undefined ? undefined : withValues(rowFilter, identity);
   if (rows === undefined && rowFilter !== undefined) return "unwritable";
   const shown: ViewColumn[] = [];
-  for (const name of columns ?? []) {
+  for (const name of columns ?? masked) {
     const mask = masks !== undefined && Object.hasOwn(masks, name) ? masks[name] : undefined;
     const written = mask === undefined ? undefined : withValues(mask, identity);
     if (written === undefined && mask !== undefined) return "unwritable";
     shown.push({ name, mask: written });
   }
-  return { rows, columns: columns === undefined ? undefined : shown };
+  if (columns !== undefined) return { rows, columns: shown };
+  return { rows, columns: masked.length === 0 ? undefined : { masked: shown } };
 }

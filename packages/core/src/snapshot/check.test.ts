@@ -1,4 +1,5 @@
 import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
+import { catalogProviderSchema } from "@gateway/contract/config/catalogProvider.ts";
 import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
 import { translationSchema } from "@gateway/contract/config/translation.ts";
 import { describe, expect, it } from "vitest";
@@ -29,6 +30,32 @@ describe("checkSnapshot", () => {
     ];
     const strategy = { type: "weighted", weights: { duck: 2 } };
     expect(problemsOf({ routers, routingFallback: "main", main: { strategy } })).toEqual([]);
+  });
+
+  it("asks for a catalog where access control needs one, and for access control where there is one", () => {
+    const of = (more: object, views: string, catalogProvider?: object) =>
+      checkSnapshot({
+        clusters: { duck: { engine: "duckDb" } },
+        clusterGroups: {},
+        routers: [],
+        accessControl: accessControlSchema.parse({
+          provider: "rules",
+          rules: [{ name: "all", tables: ["*.*"], ...more }],
+          views,
+        }),
+        catalogProvider: catalogProvider && catalogProviderSchema.parse(catalogProvider),
+      }).map(({ path, reason }) => `${path.join(".")}: ${reason}`);
+    const masks = { email: "'***'" };
+    const catalog = { provider: "static", tables: { "a.b": { columns: ["email"] } } };
+    expect(of({ masks }, "deny")).toEqual([
+      "accessControl.rules.0.masks: needs columns beside it, or a catalogProvider that knows them",
+      "accessControl.views: deny needs a catalogProvider",
+    ]);
+    expect(of({ masks }, "deny", catalog)).toEqual([]);
+    expect(of({ masks, columns: ["email"] }, "asTables")).toEqual([]);
+    const alone = { catalogProvider: catalogProviderSchema.parse(catalog) };
+    const parts = { clusters: {}, clusterGroups: {}, routers: [], ...alone };
+    expect(checkSnapshot(parts).map(({ path }) => path)).toEqual([["catalogProvider"]]);
   });
 
   it("lets no script change what access control judged", () => {

@@ -5,6 +5,7 @@
  * It is not about shapes: the schemas have checked those before.
  */
 import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
+import type { CatalogProviderConfig } from "@gateway/contract/config/catalogProvider.ts";
 import type { GroupConfig } from "@gateway/contract/config/group.ts";
 import type { GuardConfig, GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import type { ConditionConfig, RouterConfig } from "@gateway/contract/config/router.ts";
@@ -30,6 +31,7 @@ export interface SnapshotParts {
   readonly scripts?: ScriptMap | undefined;
   readonly translation?: TranslationParts | undefined;
   readonly accessControl?: AccessControlConfig | undefined;
+  readonly catalogProvider?: CatalogProviderConfig | undefined;
 }
 
 type TranslationParts = Pick<TranslationConfig, "scripts"> &
@@ -72,6 +74,7 @@ export function checkSnapshot(config: SnapshotParts): readonly ConfigProblem[] {
     ...rewriteProblems(config, { groups, scripts }),
     ...translationProblems(config, groups),
     ...accessProblems(config.accessControl, groups),
+    ...catalogProblems(config),
   ];
 }
 
@@ -171,6 +174,26 @@ function accessProblems(
       ];
     }),
   ];
+}
+
+/** Without a catalog nobody knows the columns around a mask, or tells a view from a table. */
+function catalogProblems(config: SnapshotParts): readonly ConfigProblem[] {
+  const { accessControl: access, catalogProvider } = config;
+  if (access === undefined) {
+    if (catalogProvider === undefined) return [];
+    return [
+      { path: ["catalogProvider"], reason: "is asked by accessControl alone, which is absent" },
+    ];
+  }
+  if (catalogProvider !== undefined) return [];
+  const rules = access.provider === "rules" ? access.rules : [];
+  const bare = rules.flatMap(({ columns, masks = {} }, index) => {
+    if (columns !== undefined || Object.keys(masks).length === 0) return [];
+    const path = ["accessControl", "rules", index, "masks"];
+    return [{ path, reason: "needs columns beside it, or a catalogProvider that knows them" }];
+  });
+  if (access.views !== "deny") return bare;
+  return [...bare, { path: ["accessControl", "views"], reason: "deny needs a catalogProvider" }];
 }
 
 function expressionProblems(text: string, path: Path): readonly ConfigProblem[] {

@@ -21,6 +21,7 @@ import type { AdmitRequest } from "../port/capacity.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
+import type { Catalog } from "../port/sql/catalog.ts";
 import type { Policy } from "../port/sql/policy.ts";
 import { catalogsOf } from "../query/reached.ts";
 import type { ScriptConfig } from "@gateway/contract/config/script.ts";
@@ -73,6 +74,8 @@ export interface CompileParts {
   readonly scripts?: Scripts | undefined;
   /** Of the policy server under `accessControl`; absent where it names none. */
   readonly policy?: (Policy & Partial<AsyncDisposable>) | undefined;
+  /** Of the catalog provider; absent where the configuration names none. */
+  readonly catalog?: (Catalog & Partial<AsyncDisposable>) | undefined;
   readonly authenticator: Authenticator & Partial<AsyncDisposable>;
   readonly authorizer: Authorizer & Partial<AsyncDisposable>;
   readonly revision: string;
@@ -112,7 +115,8 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const identities = compileIdentities(config.clusters, parts);
   const within = withinRealm(authorizer, config.clusterGroups, backends);
   const routes = compileRoutes(config, within, ask);
-  const policingParts = { host, ask, running, policy: parts.policy };
+  const { policy, catalog } = parts;
+  const policingParts = { host, ask, running, policy, catalog };
   const policing = policingOf(config.accessControl, policingParts, (name) =>
     controlledGroup(found(groups, name), backends),
   );
@@ -226,6 +230,7 @@ async function closeParts(parts: CompileParts): Promise<void> {
   await parts.closeBackends();
   await parts.scripts?.[Symbol.asyncDispose]();
   await parts.policy?.[Symbol.asyncDispose]?.();
+  await parts.catalog?.[Symbol.asyncDispose]?.();
   await parts.authenticator[Symbol.asyncDispose]?.();
   await parts.authorizer[Symbol.asyncDispose]?.();
 }

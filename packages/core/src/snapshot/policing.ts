@@ -10,6 +10,7 @@ import { shownTables } from "../police/listing.ts";
 import { relayRefusal } from "../police/relay.ts";
 import { rulesPolicy } from "../police/rules.ts";
 import type { Host } from "../port/host.ts";
+import type { Catalog } from "../port/sql/catalog.ts";
 import type { Policy } from "../port/sql/policy.ts";
 import type { Policed, Routed } from "../query/query.ts";
 import { policedAs } from "../query/stages.ts";
@@ -37,12 +38,20 @@ export function policingOf(
     readonly host: Pick<Host, "slices" | "sql" | "clock">;
     /** Of a policy server; absent where rules of the configuration decide. */
     readonly policy: Policy | undefined;
+    /** Absent where the configuration names none. */
+    readonly catalog?: Catalog | undefined;
   },
   groupOf: (name: string) => ControlledGroup,
 ): Policing {
   const { sql, clock } = parts.host;
   const control =
-    config && accessControl(config, { policy: policyIn(config, parts.policy), sql, clock });
+    config &&
+    accessControl(config, {
+      policy: policyIn(config, parts.policy),
+      catalog: parts.catalog,
+      sql,
+      clock,
+    });
   const controls = (group: string): AccessControl | undefined =>
     (config?.clusterGroups?.includes(group) ?? true) ? control : undefined;
   return {

@@ -75,7 +75,7 @@ guardrails:
     - { name: b, type: webhook }
 `;
     expect(linesFor(text)).toEqual([
-      "translation.schemaResolutionTimeoutMs: not built yet: translation that looks at the columns of tables, which needs a catalogProvider",
+      "translation.schemaResolutionTimeoutMs: not built yet: translation that looks at the columns of tables; the translator takes no schema, so a catalogProvider has nobody to tell",
       "translation.pythonScripts: not built yet: scripts in Python; scripts in JavaScript stand at the key scripts",
       "guardrails.guards[0].type: not built yet: limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
       "guardrails.guards[1].type: not built yet: guards that ask a web service",

@@ -3,6 +3,7 @@
  * server is opened for the question and closed behind it, under this process's own limits of secrets and addresses.
  */
 import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
+import { catalogProviderSchema } from "@gateway/contract/config/catalogProvider.ts";
 import type { ConfigFault, Configuration } from "@gateway/control/config/configuration.ts";
 import { fileOf } from "@gateway/control/config/file.ts";
 import { fileJsonSchema } from "@gateway/control/config/objects.ts";
@@ -27,28 +28,35 @@ export function accessExplainer(
   generations: Pick<Generations, "hold">,
 ): NonNullable<ControlDeps["explainAccess"]> {
   const { resolves } = objectLimits(config, document);
-  const opened = (unsaved: unknown): Result<Access | undefined, readonly ConfigFault[]> => {
-    const access = unsaved ?? savedIn(configuration);
+  const opened = (unsaved: unknown): Result<Opened | undefined, readonly ConfigFault[]> => {
+    const saved = savedIn(configuration);
+    const access = unsaved ?? saved["accessControl"];
     if (access === undefined) return ok(undefined);
     const rules = { schema: fileJsonSchema(), resolves };
-    const resolved = resolveSecrets({ accessControl: access }, environment, rules);
+    const parts = { accessControl: access, catalogProvider: saved["catalogProvider"] };
+    const resolved = resolveSecrets(parts, environment, rules);
     if (!resolved.ok) return resolved;
-    const { accessControl } = resolved.value as { readonly accessControl: unknown };
+    const { accessControl, catalogProvider } = resolved.value as Readonly<Record<string, unknown>>;
     const parsed = accessControlSchema.safeParse(accessControl);
     // Everything else was judged before: what is left is a secret that is kept and not shown.
-    return parsed.success ? ok(parsed.data) : err([{ path: "accessControl", reason: notGiven }]);
+    if (!parsed.success) return err([{ path: "accessControl", reason: notGiven }]);
+    const catalog = catalogProviderSchema.optional().safeParse(catalogProvider);
+    if (!catalog.success) return err([{ path: "catalogProvider", reason: notGiven }]);
+    return ok({ access: parsed.data, catalog: catalog.data });
   };
   return async (asked, group) => {
     const { accessControl: unsaved } = asked;
     const faults = unsaved === undefined ? [] : await configuration.validate(setting, unsaved);
     if (faults.length > 0) return { kind: "faults", faults };
-    const access = opened(unsaved);
-    if (!access.ok) return { kind: "faults", faults: access.error };
-    if (access.value === undefined || !isControlled(access.value, group)) {
+    const configured = opened(unsaved);
+    if (!configured.ok) return { kind: "faults", faults: configured.error };
+    if (configured.value === undefined || !isControlled(configured.value.access, group)) {
       return { kind: "uncontrolled" };
     }
+    const { access } = configured.value;
     const { policyOf } = await import("@gateway/access/policy/open.ts");
-    const policy = policyOf(access.value, host);
+    const policy = policyOf(access, host);
+    const catalog = await catalogOf(configured.value, host);
     const deadline = new AbortController();
     using _limit = host.clock.timer(explainMsMax, () =>
       deadline.abort(gatewayError("policy.unavailable")),
@@ -56,28 +64,35 @@ export function accessExplainer(
     try {
       const engines = dialectsOf(group, configuration, generations);
       const { sql } = host;
-      const parts = { policy, sql, clock: host.clock, engines: engines ?? [] };
-      const said = await explainAccess(
-        access.value,
-        questionOf(asked, group),
-        parts,
-        deadline.signal,
-      );
+      const parts = { policy, catalog, sql, clock: host.clock, engines: engines ?? [] };
+      const question = questionOf(asked, group);
+      const said = await explainAccess(access, question, parts, deadline.signal);
       return { kind: "explained", ...said, engines };
     } finally {
       await policy[Symbol.asyncDispose]?.();
+      await catalog?.[Symbol.asyncDispose]?.();
     }
   };
 }
 
 type Access = ReturnType<typeof accessControlSchema.parse>;
 
+interface Opened {
+  readonly access: Access;
+  readonly catalog: ReturnType<typeof catalogProviderSchema.parse> | undefined;
+}
+
+async function catalogOf({ catalog }: Opened, host: StartOptions["host"]) {
+  if (catalog === undefined) return undefined;
+  const { openCatalog } = await import("@gateway/access/catalog/open.ts");
+  return openCatalog(catalog, host);
+}
+
 const notGiven = "holds a secret that is not given: write it, or a reference to it";
 
-function savedIn(configuration: Pick<Configuration, "current">): unknown {
+function savedIn(configuration: Pick<Configuration, "current">): ReturnType<typeof fileOf> {
   const built = configuration.current();
-  if (built === undefined) return undefined;
-  return fileOf(objectsOfBody(built.bytes))["accessControl"];
+  return built === undefined ? {} : fileOf(objectsOfBody(built.bytes));
 }
 
 function isControlled({ clusterGroups }: Access, group: string): boolean {

@@ -75,6 +75,7 @@ export async function openConfig(
   const lists = allowListAuthorizer(config.clusterGroups, operators);
   const authorizer = await authorizerOf(config.authorization, lists, host);
   const policy = await policyServer(config.accessControl, host);
+  const catalog = await catalogOf(config.catalogProvider, host);
   await nextTurn();
   const authenticator = await authenticatorOf(config.auth, host);
   await nextTurn();
@@ -90,6 +91,7 @@ export async function openConfig(
       closeBackends,
       scripts: scripts.value,
       policy,
+      catalog,
       authenticator,
       authorizer,
       revision,
@@ -102,6 +104,7 @@ export async function openConfig(
       await closeBackends();
       await scripts.value?.[Symbol.asyncDispose]();
       await policy?.[Symbol.asyncDispose]?.();
+      await catalog?.[Symbol.asyncDispose]?.();
       await authenticator[Symbol.asyncDispose]?.();
       await authorizer[Symbol.asyncDispose]?.();
     },
@@ -187,6 +190,16 @@ async function policyServer(
   if (accessControl === undefined || accessControl.provider === "rules") return undefined;
   const { policyOf } = await import("@gateway/access/policy/open.ts");
   return policyOf(accessControl, host);
+}
+
+/** Undefined where the configuration names none. */
+async function catalogOf(
+  catalogProvider: SnapshotConfig["catalogProvider"],
+  host: Host,
+): Promise<CompileParts["catalog"]> {
+  if (catalogProvider === undefined) return undefined;
+  const { openCatalog } = await import("@gateway/access/catalog/open.ts");
+  return openCatalog(catalogProvider, host);
 }
 
 async function authenticatorOf(

@@ -3,6 +3,7 @@ import { init } from "@polyglot-sql/sdk";
 import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
 import { accessControl } from "@gateway/core/police/accessControl.ts";
 import { rulesPolicy } from "@gateway/core/police/rules.ts";
+import type { Catalog } from "@gateway/core/port/sql/catalog.ts";
 import type { Policy } from "@gateway/core/port/sql/policy.ts";
 import type { SqlWork } from "@gateway/core/port/sql/sqlWork.ts";
 import type { UserAttributes } from "@gateway/core/query/identity.ts";
@@ -33,14 +34,18 @@ export interface Caller {
 /** Answers the text that may run, or the words of the refusal behind `denied: `. */
 export function controlOf(
   config: object,
-  more: { readonly policy?: Policy; readonly nowMs?: () => number } = {},
+  more: {
+    readonly policy?: Policy;
+    readonly catalog?: Catalog;
+    readonly nowMs?: () => number;
+  } = {},
 ): (sql: string, caller?: Caller) => Promise<string> {
   const parsed = accessControlSchema.parse({ provider: "rules", defaultSchema: "main", ...config });
   const own = parsed.provider === "rules" ? rulesPolicy(parsed.rules) : undefined;
   const policy = more.policy ?? own;
   if (policy === undefined) throw new Error("a policy server has to be given");
   const clock = more.nowMs && { nowMs: more.nowMs };
-  const control = accessControl(parsed, { policy, sql: parserHere, clock });
+  const control = accessControl(parsed, { policy, catalog: more.catalog, sql: parserHere, clock });
   const { signal } = new AbortController();
   return async (sql, { engine, ...caller } = {}) => {
     const query = routedOf(sql, caller);

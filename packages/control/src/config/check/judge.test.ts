@@ -29,12 +29,11 @@ describe("judgeFile", () => {
     ]);
   });
 
-  it.each([[{ catalogProvider: {} }, "catalogProvider: not built yet: the catalog provider"]])(
-    "refuses parts that are not built, and says which (%j)",
-    (file, line) => {
-      expect(linesFor(file)).toEqual([line]);
-    },
-  );
+  it("refuses parts that are not built, and says which", () => {
+    expect(linesFor({ catalogProvider: { provider: "engine" } })).toEqual([
+      "catalogProvider.provider: not built yet: tables as an engine lists them; a listing is made as a user and takes a slot, and no user asks here",
+    ]);
+  });
 
   it("looks at the history policy of the file's process and at nothing else there", () => {
     const history = { redaction: "some", endpoint: "ftp://a.example" };

@@ -40,7 +40,12 @@ export interface TableView {
   /** A condition of the table's own columns; undefined shows all rows. */
   readonly rows: string | undefined;
   /** The columns that are shown, each with what is shown in its place; undefined shows all. */
-  readonly columns: readonly ViewColumn[] | undefined;
+  readonly columns: readonly ViewColumn[] | MaskedColumns | undefined;
+}
+
+/** All columns that the catalog knows, with these in place of their own; without a catalog nothing is shown. */
+export interface MaskedColumns {
+  readonly masked: readonly ViewColumn[];
 }
 
 export interface ViewColumn {
