@@ -16,6 +16,25 @@ export function descriptorsOf(pid) {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
+const ticksOfSecond = 100;
+
+/** Processor seconds that it has taken, in hundredths. */
+export function processorSecs(pid) {
+  const [, rest] = readFileSync(`/proc/${pid}/stat`, "utf8").split(/\) (?=\w )/);
+  const fields = rest.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / ticksOfSecond;
+}
+
+/** Of the processes that it started. */
+export function childrenOf(pid) {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8")
+      .split(" ")
+      .filter((child) => child !== "")
+      .map(Number),
+  );
+}
+
 /** MiB, for a figure. */
 export function mib(bytes) {
   return `${(bytes / 2 ** 20).toFixed(0)} MiB`;

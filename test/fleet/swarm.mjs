@@ -5,7 +5,6 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { embeddedPrograms, startPostgres } from "../real/postgresServer.mjs";
-import { count as addCount } from "../evidence/counted.mjs";
 import { pgClient } from "./ask.mjs";
 import { mostAtOnce, startEngine } from "./engine.mjs";
 import { Skip, freePort, servingConfig } from "./fleet.mjs";
@@ -187,9 +186,5 @@ export function judge({ statements, records, conflicts, dropped, sent, complete,
   check(most <= cap, `${most} at once at the engine, over ${cap} (I4)`);
   const wrong = [...failures.keys()].filter((code) => /its answer|XX000|timeout/i.test(code));
   same(wrong, [], "answers that are neither right nor a typed error (I10)");
-  addCount("load", ran.length);
-  addCount("declared", dropped);
-  addCount("lost", Math.max(0, lost.length - dropped));
-  addCount("over", Math.max(0, most - cap));
   return { statements: ran.length, lost: lost.length, dropped, most };
 }

@@ -1,4 +1,4 @@
-/** Which tests see a source: those that import it, by however many steps, the nearest first. */
+/** Which tests see a source: those that import it by the fewest steps, and by one more. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
@@ -26,12 +26,21 @@ export function relatedTests(root) {
     }
   }
   return (source) => {
-    const seen = new Set([source]);
-    for (const file of seen) for (const importer of importers.get(file) ?? []) seen.add(importer);
-    const tests = [...seen].filter((file) => file.endsWith(".test.ts"));
+    const steps = new Map([[source, 0]]);
+    for (const [file, step] of steps) {
+      for (const importer of importers.get(file) ?? []) {
+        if (!steps.has(importer)) steps.set(importer, step + 1);
+      }
+    }
+    const tests = [...steps].filter(([file]) => file.endsWith(".test.ts"));
+    // Further away stand tests of whole engines and gateways: minutes for what they hardly touch.
+    const near = Math.min(...tests.map(([, step]) => step)) + 1;
     // Its own test sees it first, whatever else imports it.
     const own = source.replace(/\.ts$/, ".test.ts");
-    return tests.toSorted((left, right) => Number(right === own) - Number(left === own));
+    return tests
+      .filter(([, step]) => step <= near)
+      .map(([file]) => file)
+      .toSorted((left, right) => Number(right === own) - Number(left === own));
   };
 }
 

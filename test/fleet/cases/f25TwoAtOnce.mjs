@@ -4,6 +4,7 @@
  * repeats it: `FLEET_SEED=… FLEET_PAIR=F1+F11 node test/fleet/run.mjs f25`.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { count as addCount } from "../../evidence/counted.mjs";
 import { Skip, openFleet } from "../fleet.mjs";
 import { faults, pairOf } from "../faults.mjs";
 import { chanceOf, seed } from "../seed.mjs";
@@ -22,6 +23,8 @@ export const title =
     ? `F25: ${loadSecs} s of two faults at once, by seeds (I1, I2, I3, I4, I10)`
     : "F25: two faults at once (I1, I2, I3, I4, I10)";
 const secondsOfRound = 400;
+/** It counts its own. */
+export const faultsMade = 0;
 export const seconds = loadSecs + secondsOfRound;
 
 /** How long a fault lasts: by day to see both, at night longer than leases and polls. */
@@ -69,6 +72,7 @@ async function round(fleet, from, pair) {
     await progress(swarm, warmStatements, 150);
     const seen = await settled(swarm);
     const outcome = judge(seen);
+    counted(outcome);
     own.judgeLogs();
     const codes = [...seen.failures].map(([code, count]) => `${count} × ${code}`).join(", ");
     fleet.figure(
@@ -81,6 +85,14 @@ async function round(fleet, from, pair) {
   } finally {
     await own.end();
   }
+}
+
+function counted({ statements, lost, dropped, most }) {
+  addCount("faults", 2);
+  addCount("load", statements);
+  addCount("declared", dropped);
+  addCount("lost", Math.max(0, lost - dropped));
+  addCount("over", Math.max(0, most - cap));
 }
 
 /** What a wrong build would leave behind. */
