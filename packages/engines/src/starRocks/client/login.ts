@@ -10,6 +10,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { createConnection, type Connection, type ConnectionOptions } from "mysql2";
 import type { TlsTrust } from "../../connect/tls.ts";
+import { ed25519Plugin } from "./ed25519.ts";
 
 /** Where a server is, and how it is reached. */
 export interface Server {
@@ -122,9 +123,11 @@ function settings({ server, account, database, flags = plainFlags }: Login): Con
     // Texts with several statements are never taken. Commands are written here without attributes, which a
     // server that was promised them could not read.
     flags: ["-MULTI_STATEMENTS", "-CLIENT_QUERY_ATTRIBUTES", ...flags],
-    ...(tls === undefined
-      ? {}
-      : { ssl: sslOf(tls), authPlugins: { mysql_clear_password: clearPassword(password) } }),
+    authPlugins: {
+      client_ed25519: ed25519Plugin(password),
+      ...(tls === undefined ? {} : { mysql_clear_password: clearPassword(password) }),
+    },
+    ...(tls === undefined ? {} : { ssl: sslOf(tls) }),
     rowsAsArray: true,
     dateStrings: true,
     supportBigNumbers: true,
