@@ -80,6 +80,26 @@ async function mysqlRows(all) {
 /** One row for each form of a query and each way to the server; `more`: ways besides those that always are. */
 async function compared(forms, cluster, port, more) {
   const [{ wire }] = forms;
+  const gateway = await gatewayBefore(cluster);
+  // What clients keep prepared is parsed each time, unless it is asked for.
+  const keeps = wire === "postgres" && forms.some(({ what }) => what.includes("prepared"));
+  const keeping = keeps && (await gatewayBefore({ ...cluster, preparedStatementsMax: 100 }));
+  const relay = await bareRelay("tcp", port);
+  const wayOf = ({ ports, pid }) => ({ port: ports[`${wire}Wire`], pid });
+  const ways = { straight: { port }, relay, ...more, gateway: wayOf(gateway) };
+  if (keeping) ways["gateway that keeps prepared"] = wayOf(keeping);
+  try {
+    const rows = [];
+    for (const client of forms) rows.push(...(await formRows(wire, client, ways)));
+    return rows;
+  } finally {
+    relay.stop();
+    await gateway.stop();
+    if (keeping) await keeping.stop();
+  }
+}
+
+async function gatewayBefore(cluster) {
   const config = {
     gateway: {
       frontends: Object.fromEntries(
@@ -93,18 +113,7 @@ async function compared(forms, cluster, port, more) {
     routingFallback: "default",
     auth: { provider: "none" },
   };
-  const gateway = await startGateway(JSON.stringify(config), { pinned: true });
-  const relay = await bareRelay("tcp", port);
-  const at = gateway.ports[`${wire}Wire`];
-  const ways = { straight: { port }, relay, ...more, gateway: { port: at, pid: gateway.pid } };
-  try {
-    const rows = [];
-    for (const client of forms) rows.push(...(await formRows(wire, client, ways)));
-    return rows;
-  } finally {
-    relay.stop();
-    await gateway.stop();
-  }
+  return await startGateway(JSON.stringify(config), { pinned: true });
 }
 
 async function formRows(wire, { what, open }, ways) {

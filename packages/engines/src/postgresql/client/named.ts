@@ -16,7 +16,7 @@ export interface Named extends Taken {
   readonly key: string;
 }
 
-const tagStatement = "gateway_tag";
+const tagStatement = "gateway-tag";
 const tagSql = "SELECT pg_catalog.set_config('application_name', $1, false)";
 const textOid = 25;
 

@@ -59,10 +59,10 @@ function sha512(...parts: readonly Uint8Array[]): Buffer {
 
 function times(scalar: bigint, point: Point): Point {
   let sum = neutral;
-  let power = point;
+  let doubled = point;
   for (let left = scalar; left > 0n; left >>= 1n) {
-    if ((left & 1n) === 1n) sum = added(sum, power);
-    power = added(power, power);
+    if ((left & 1n) === 1n) sum = added(sum, doubled);
+    doubled = added(doubled, doubled);
   }
   return sum;
 }
@@ -101,9 +101,9 @@ function mod(value: bigint): bigint {
 
 /** Little-endian. */
 function numberOf(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);
+  return BigInt(`0x${Buffer.from(bytes.toReversed()).toString("hex")}`);
 }
 
 function bytesOf(value: bigint): Buffer {
-  return Buffer.from(value.toString(16).padStart(64, "0"), "hex").reverse();
+  return Buffer.from(Buffer.from(value.toString(16).padStart(64, "0"), "hex").toReversed());
 }
