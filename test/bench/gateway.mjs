@@ -33,13 +33,19 @@ export const standaloneConfig = configOf().replace(
   "{type: pglite, path: FOLDER/store}",
 );
 
-/** `text`: another configuration, with the same listeners. `pinned`: on the core of what is measured. */
-export async function startGateway(text = configOf(), { pinned = false } = {}) {
+/**
+ * `text`: another configuration, with the same listeners. `pinned`: on the core of what is measured. `bundle`:
+ * another build than this tree's. `flags`: of Node.
+ */
+export async function startGateway(
+  text = configOf(),
+  { pinned = false, bundle = program, flags = [] } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-bench-"));
   const file = join(folder, "gateway.yaml");
   writeFileSync(file, text.replaceAll("FOLDER", folder));
   const profiled = process.argv.includes("--profile") ? ["--import", profiler] : [];
-  const args = [...profiled, program, "start", "--config", file];
+  const args = [...flags, ...profiled, bundle, "start", "--config", file];
   const stdio = ["ignore", "ignore", "pipe"];
   const child = pinned ? spawnMeasured(args, { stdio }) : spawn(process.execPath, args, { stdio });
   const ports = {};

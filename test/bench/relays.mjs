@@ -12,6 +12,8 @@ const agent = new Agent({ keepAlive: true });
 const delayMs = Number(delay);
 
 const server = kind === "http" ? httpRelay(Number(target)) : tcpRelay(Number(target));
+// A client that waits for its turn keeps its connection.
+if (kind === "http") server.keepAliveTimeout = 0;
 server.listen(0, host, () => process.send?.(server.address().port));
 
 function httpRelay(port) {

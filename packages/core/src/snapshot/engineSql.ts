@@ -14,6 +14,7 @@ import { maskReading } from "../sql/mask/mask.ts";
 import { longTextUnits } from "../sql/reading/reading.ts";
 import { relex, relexSteps } from "../sql/rewrite/relex.ts";
 import type { Steps } from "../sql/reading/steps.ts";
+import { SignalledClient } from "../tool/canceller.ts";
 import type { Translatable, Translation, Translator } from "./translator.ts";
 
 export type EngineSql = Result<string, GatewayError>;
@@ -59,11 +60,7 @@ function inLexis(asked: Asked, writing: Writing): EngineSql | Promise<EngineSql>
 
 async function inSlices(asked: Asked, writing: Writing): Promise<EngineSql> {
   const { host, signal } = writing;
-  const client = {
-    get over() {
-      return signal.aborted;
-    },
-  };
+  const client = new SignalledClient(signal);
   const steps = stepsOf(asked, writing);
   const { user } = asked.session.identity;
   const written = await host.slices.run({ steps, user, client });

@@ -13,6 +13,7 @@ import type { Policed, Routed } from "../query/query.ts";
 import { policedAs } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { AskScript } from "../route/rule/ask.ts";
+import { SignalledClient } from "../tool/canceller.ts";
 import { agentRefusal } from "./agentWrites.ts";
 
 export interface Policing {
@@ -106,11 +107,7 @@ function passedBy(
   said?: Parameters<Guards["judge"]>[2],
 ): Result<Passed, GatewayError> | Promise<Result<Passed, GatewayError>> {
   if (!isLong(query)) return judgedNow(guards, query, log, said);
-  const client = {
-    get over() {
-      return signal.aborted;
-    },
-  };
+  const client = new SignalledClient(signal);
   const { user } = query.session.identity;
   const steps = guards.judge(query, log, said);
   return host.slices

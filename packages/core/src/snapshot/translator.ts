@@ -19,6 +19,7 @@ import { relexSteps } from "../sql/rewrite/relex.ts";
 import { keeps, withoutComments, type Written } from "../sql/translated.ts";
 import { readStatement } from "../sql/statement.ts";
 import { ByteLru } from "../tool/byteLru.ts";
+import { SignalledClient } from "../tool/canceller.ts";
 
 /** The engine's text; undefined where the client's own is sent, as without translation. */
 export type Translation = Result<string | undefined, GatewayError>;
@@ -111,11 +112,7 @@ class ThreadTranslator implements Translator {
     const { user } = session.identity;
     const long = allowedSql.length > longTextUnits;
     const run = <Found>(steps: Steps<Found>): Found | Promise<Found | undefined> => {
-      const client = {
-        get over() {
-          return signal.aborted;
-        },
-      };
+      const client = new SignalledClient(signal);
       return long ? this.#host.slices.run({ steps, user, client }) : inOneGo(steps);
     };
     const sql = await run(sourceOf({ sql: allowedSql, dialect: session.dialect }, grammar));

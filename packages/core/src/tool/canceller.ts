@@ -39,6 +39,25 @@ export function abortedWith(
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", pass) };
 }
 
+/**
+ * The client behind a signal, for work in slices: over when the signal is aborted.
+ *
+ * A class, because an object literal with an accessor gets a hidden class of its own each time it is evaluated. V8
+ * keeps those in the old part of its heap, with the accessor and all that its closure sees: the whole query then lived
+ * until the next collection of everything, and each small collection copied it twice.
+ */
+export class SignalledClient {
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  get over(): boolean {
+    return this.#signal.aborted;
+  }
+}
+
 /** What the platform's signal takes as a listener. */
 type Called = NonNullable<Parameters<AbortSignal["addEventListener"]>[1]>;
 

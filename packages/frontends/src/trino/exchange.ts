@@ -50,10 +50,18 @@ export function notAllowed({ request, response }: Exchange, allow: string): void
 
 /** Who sent the text. Reading stops when that client leaves. */
 export function whoOf({ identity }: Login, response: ServerResponse): DecodingClient {
-  const client = {
-    get over() {
-      return response.destroyed;
-    },
-  };
-  return { user: identity.user, client };
+  return { user: identity.user, client: new AnsweredClient(response) };
+}
+
+/** A class for the reason that stands at `SignalledClient`. */
+class AnsweredClient {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get over(): boolean {
+    return this.#response.destroyed;
+  }
 }

@@ -2,6 +2,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { SignalledClient } from "@gateway/core/tool/canceller.ts";
 import type { z } from "zod";
 import { longTexts } from "../../listener/longTexts.ts";
 import { tableText, toldColumns, type AnswerLimits, type Cut } from "../encode.ts";
@@ -102,11 +103,7 @@ async function readOf(
 
 /** Long texts take turns with those of others, and are no more than the process can hold. */
 function admitOf({ caller, signal }: Call, { config, host }: Served): Admit {
-  const client = {
-    get over() {
-      return signal.aborted;
-    },
-  };
+  const client = new SignalledClient(signal);
   const { user } = caller.login.identity;
   return (sql, dialect) =>
     longTexts.admit({ sql, dialect, limits: config, user, client }, host.slices);

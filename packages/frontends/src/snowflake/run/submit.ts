@@ -9,6 +9,7 @@ import type { StatementKind } from "@gateway/core/sql/classify/statementKind.ts"
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { findPlaceholders, rewritePlaceholders } from "@gateway/core/sql/rewrite/placeholders.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
+import { SignalledClient } from "@gateway/core/tool/canceller.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { longTexts } from "../../listener/longTexts.ts";
 import type { SnowflakeConfig } from "../config.ts";
@@ -72,11 +73,7 @@ export async function prepare(
   if (Buffer.byteLength(came) > config.maxStatementBytes)
     return err(gatewayError("query.textTooLarge"));
   const { user } = session.owner.login.identity;
-  const client = {
-    get over() {
-      return signal.aborted;
-    },
-  };
+  const client = new SignalledClient(signal);
   const text = { sql: came, dialect: "generic", limits: config, user, client } as const;
   const refused = await longTexts.admit(text, host.slices);
   if (refused !== undefined) return err(refused);
