@@ -57,7 +57,9 @@ export function policingOf(
   return {
     police: (query, log, signal) => {
       const group = groupOf(query.group);
-      const passed = policed(query, group, { ...parts, log, signal });
+      // Written out: what follows a spread makes a hidden class anew for each query.
+      const { host, ask, running } = parts;
+      const passed = policed(query, group, { host, ask, running, log, signal });
       const own = controls(query.group);
       return own === undefined
         ? passed

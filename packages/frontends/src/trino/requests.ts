@@ -188,8 +188,12 @@ export class Requests {
     const { slices } = this.#host;
     const text = typeof came === "string" ? ok(came) : await textIn(came, who, slices);
     if (!text.ok) return text;
-    const read = { sql: text.value, dialect: "trino", also: immediateAhead, ...who } as const;
-    const refused = await longTexts.admit({ ...read, limits: this.#config }, slices);
+    const { user, client } = who;
+    const also = immediateAhead;
+    const limits = this.#config;
+    const read = { sql: text.value, dialect: "trino", also, limits, user, client } as const;
+    const refusal = longTexts.admit(read, slices);
+    const refused = refusal === undefined ? undefined : await refusal;
     return refused === undefined ? text : err(refused);
   }
 

@@ -95,8 +95,11 @@ function doneWith(
   { updateType, updateCount, commandTag, report }: DoneEvent,
   live: LiveQuery,
 ): DoneEvent {
-  const done = { kind: "done", stats: live.stats(), updateType, updateCount, report } as const;
-  return commandTag === undefined ? done : { ...done, commandTag };
+  const stats = live.stats();
+  // Written out twice: what follows a spread makes a hidden class anew for each query.
+  return commandTag === undefined
+    ? { kind: "done", stats, updateType, updateCount, report }
+    : { kind: "done", stats, updateType, updateCount, report, commandTag };
 }
 
 /** After an abort the client is told the reason of the abort, not what the engine says. */

@@ -40,10 +40,13 @@ export function rowFields(columns: readonly Column[], formats: readonly Format[]
   return columns.map((column, index) => {
     const announced = announcedOf(column);
     const { oid, size, modifier } = announced;
-    const field = { name: column.name, type: oid, size, modifier, format: formats[index] ?? 0 };
-    return announced.table === undefined
-      ? field
-      : { ...field, table: announced.table, column: announced.column ?? 0 };
+    const { name } = column;
+    const format = formats[index] ?? 0;
+    const { table } = announced;
+    // Written out twice: what follows a spread makes a hidden class anew for each column.
+    return table === undefined
+      ? { name, type: oid, size, modifier, format }
+      : { name, type: oid, size, modifier, format, table, column: announced.column ?? 0 };
   });
 }
 
