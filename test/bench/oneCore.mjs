@@ -120,7 +120,10 @@ function flagged() {
   const sets = (process.env["BENCH_FLAGS"] ?? "").split(",").filter((words) => words !== "");
   const persistence = { type: "inMemory" };
   return Object.fromEntries(
-    sets.map((words) => [words, { what: words, persistence, options: { flags: words.split(" ") } }]),
+    sets.map((words) => [
+      words,
+      { what: words, persistence, options: { flags: words.split(" ") } },
+    ]),
   );
 }
 
