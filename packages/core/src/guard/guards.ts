@@ -38,6 +38,11 @@ export interface Guards {
    * answered, where it is there.
    */
   judge(query: Query, log: PolicyLog, said?: ScriptsSaid): Steps<Result<Passed, GatewayError>>;
+  /**
+   * Asks the guards that deny by a text alone about what became of the client's for its engine: `sent`, in the engine's
+   * dialect. Which guards count is said by the query itself; one whose conditions ask a script is not asked again.
+   */
+  again(query: Query, sent: Query): Steps<GatewayError | undefined>;
   /** Asks the scripts of the guards before they judge. Absent where none has one. */
   readonly ask?: (query: Query) => Promise<Result<ScriptsSaid, GatewayError>>;
 }
@@ -67,8 +72,9 @@ export function compileGuards(
   if (own.length === 0) return undefined;
   const group = { guards: own, limits, limitedTo: limitReadings() };
   const judge: Guards["judge"] = (query, log, said) => judged(group, query, log, said);
+  const again: Guards["again"] = (query, sent) => judgedAgain(own, query, sent);
   const asks = scriptsOf(own, name, ask);
-  return asks === undefined ? { judge } : { judge, ask: asks };
+  return asks === undefined ? { judge, again } : { judge, again, ask: asks };
 }
 
 /** Whether the guards have to read the text in slices. */
@@ -139,6 +145,24 @@ function* judged(
     return err(gatewayError("policy.denied", noPlace));
   }
   return ok({ sql, guarded: guardedOf(verdict, limits, sql !== query.sql) });
+}
+
+function* judgedAgain(
+  guards: readonly CompiledGuard[],
+  query: Query,
+  sent: Query,
+): Steps<GatewayError | undefined> {
+  if (isOfSession(query.statement)) return undefined;
+  for (const guard of guards) {
+    const { name, message, work, asksScript: asks } = guard;
+    if (work.kind !== "judge" || work.warns || asks || !holds(guard, query, undefined)) continue;
+    const said = work.judge(sent);
+    const reason = typeof said === "object" ? yield* said : said;
+    if (reason === undefined) continue;
+    const hint = `The guard ${name} of the configuration denies what would be sent to the engine.`;
+    return gatewayError("policy.denied", { message: message ?? reason, hint });
+  }
+  return undefined;
 }
 
 /** Undefined where nothing is added to a query whose text stays. */

@@ -138,11 +138,11 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query, signal) => {
       const limits = query.guarded?.limits ?? found(groups, query.group).limits;
-      const { rewrites, translator: own } = found(groups, query.group);
+      const { rewrites, translator: own, guards } = found(groups, query.group);
       const backend = backends.get(query.slot.cluster);
       const recordsMasked = parts.recordsMasked === true;
       const writing = { host, backend, signal, recordsMasked, translator: own };
-      return forEngine(query, writing, { limits, ask, rewrites });
+      return forEngine(query, writing, { limits, ask, rewrites, guards });
     },
     identify: identities.identify,
     audience: (query) =>

@@ -1,11 +1,14 @@
 /** The stage behind the slot: the allowed text as its engine is sent it, with the limits that go along. */
-import { gatewayError, type GatewayError } from "../error.ts";
+import { abortError, gatewayError, type GatewayError } from "../error.ts";
+import { isLong, type Guards } from "../guard/guards.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Admitted, Query, QueryLimits, Translated } from "../query/query.ts";
 import type { Slot } from "../query/slot.ts";
 import { translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { AskScript } from "../route/rule/ask.ts";
+import { inOneGo } from "../sql/reading/steps.ts";
+import { readStatement } from "../sql/statement.ts";
 import { inWordsOf, type EngineSql, type Writing } from "./engineSql.ts";
 import { rewritten, type Rewrites, type Rewriting } from "./rewrites.ts";
 
@@ -17,13 +20,15 @@ export interface GroupRules {
   readonly ask: AskScript;
   /** Undefined where no script changes the group's statements. */
   readonly rewrites: Rewrites | undefined;
+  /** Those that judge a translated text again. Undefined where there are none. */
+  readonly guards: Pick<Guards, "again"> | undefined;
 }
 
 /** A promise only for a long text, and where a script changes it. */
 export function forEngine(
   query: Admitted,
   writing: Writing,
-  { limits, ask, rewrites }: GroupRules,
+  { limits, ask, rewrites, guards }: GroupRules,
 ): Answer | Promise<Answer> {
   const { backend } = writing;
   if (!readsExpressions(query, backend)) return err(onlyLiterals);
@@ -33,8 +38,43 @@ export function forEngine(
     rewrites === undefined
       ? inWordsOf(query, writing)
       : rewrittenWords(query, writing, { rewrites, ask });
-  const finish = (sql: EngineSql) => translated(query, sql, limits);
+  const changes = rewrites !== undefined || writing.translator !== undefined;
+  const finish = (sql: EngineSql): Answer | Promise<Answer> =>
+    changes && guards !== undefined && sql.ok && sql.value !== query.allowedSql
+      ? guarded(query, sql.value, { guards, writing, limits })
+      : translated(query, sql, limits);
   return engineSql instanceof Promise ? engineSql.then(finish) : finish(engineSql);
+}
+
+interface Guarding {
+  readonly guards: Pick<Guards, "again">;
+  readonly writing: Writing;
+  readonly limits: QueryLimits;
+}
+
+/** Guards have judged the client's text; what was made of it may not be what they deny either. */
+function guarded(
+  query: Admitted,
+  sql: string,
+  { guards, writing, limits }: Guarding,
+): Answer | Promise<Answer> {
+  const { host, backend, signal } = writing;
+  const dialect = backend?.dialect ?? "generic";
+  const session = { ...query.session, dialect };
+  const sent = { ...query, sql, statement: readStatement(sql, dialect), session };
+  const steps = guards.again(query, sent);
+  const finish = (refusal: GatewayError | undefined): Answer =>
+    refusal === undefined ? translated(query, ok(sql), limits) : err(refusal);
+  if (!isLong(sent)) return finish(inOneGo(steps));
+  const client = {
+    get over() {
+      return signal.aborted;
+    },
+  };
+  const { user } = session.identity;
+  return host.slices
+    .run({ steps, user, client })
+    .then((refusal) => (signal.aborted ? err(abortError(signal)) : finish(refusal)));
 }
 
 /** Whether the engine takes the parameters as they are. Configuration may change between a frontend's look and the slot. */
