@@ -64,7 +64,7 @@ async function sentOf(guard: object, sql: string, made: string) {
     session,
     statement: readStatement(sql, "postgres"),
     allowedSql: sql,
-    slot: { cluster: "main", [Symbol.asyncDispose]: async () => {} } as Admitted["slot"],
+    slot: { cluster: "main" } as Admitted["slot"],
   };
   const writing = {
     host: virtualHost(1),
