@@ -77,6 +77,24 @@ describe("bulk ingestion", () => {
     expect(open.door.queries.at(-1)?.sql).toBe(insert(1));
   });
 
+  it("refuses a value with nanoseconds where the engine would round it, and takes whole microseconds", async () => {
+    const ended: string[] = [];
+    const scripted = script(ended);
+    const made = create1.replace("INTEGER", "TIMESTAMP");
+    open = await openFlight({
+      ...scripted,
+      dialect: "postgres",
+      answers: { ...scripted.answers, [made]: [done] },
+    });
+    const client = await open.client();
+    const type = { kind: "timestamp", unit: "ns", zoned: false } as const;
+    expect(await ingested(client, [CREATE, FAIL], valuesOf([1_000n], type))).toBe(1n);
+    const fine = refusalOf(ingested(client, [CREATE, FAIL], valuesOf([1_000n, 1_001n], type)));
+    expect(await fine).toMatch(/^3 INVALID_ARGUMENT: The engine has microseconds/);
+    expect(ended).toEqual(["rolled back"]);
+    expect(open.door.queries.at(-1)?.sql).toBe(made);
+  });
+
   it("is refused with its reason before anything runs that is not to be undone", async () => {
     const ended: string[] = [];
     open = await openFlight({ ...script(ended), dialect: "trino" });

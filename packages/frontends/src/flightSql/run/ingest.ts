@@ -8,11 +8,11 @@ import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { placeholdersMax } from "@gateway/core/sql/rewrite/placeholders.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
-import type { DataType } from "@gateway/core/type/type.ts";
+import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import { unsupported } from "../read/command.ts";
 import { quoted, type Ingest } from "../read/ingest.ts";
 import type { RowReader } from "../value/parameters.ts";
-import { sqlTypeOf, type IngestDialect } from "../value/sqlTypes.ts";
+import { isRounded, sqlTypeOf, type IngestDialect } from "../value/sqlTypes.ts";
 import { runToEnd, type StatementContext } from "./statements.ts";
 import { begin, end } from "./transaction.ts";
 
@@ -64,6 +64,8 @@ class Ingestion {
   /** Of as many rows as fit; only the last of a message has another text. */
   readonly #rowsMax: number;
   #whole: Statement | undefined;
+  /** Columns that may not have a part of a microsecond. */
+  #rounded: readonly boolean[] = [];
 
   constructor(context: StatementContext, parts: IngestParts) {
     this.#context = context;
@@ -101,6 +103,7 @@ class Ingestion {
       if (sqlType === undefined) return err(notTaken);
       definitions.push(`${quoted(name)} ${sqlType}`);
     }
+    this.#rounded = columns.map(({ type }) => isRounded(type, dialect));
     const create = `${table} (${definitions.join(", ")})`;
     const texts: string[] = [];
     if (ifExists === "replace") {
@@ -120,6 +123,9 @@ class Ingestion {
     const rows = Math.min(this.#rowsMax, batch.rows - from);
     const values = batch.read(from, rows);
     if (!values.ok) return values;
+    const isFine = (row: readonly Parameter[]): boolean =>
+      row.some(({ value }, column) => this.#rounded[column] === true && hasNanoseconds(value));
+    if (values.value.some(isFine)) return err(tooFine);
     const ran = await this.#run(this.#statement(rows), values.value.flat());
     return ran.ok ? ok(ran.value ?? rows) : ran;
   }
@@ -144,6 +150,21 @@ class Ingestion {
     return done.ok ? ok(done.value.updateCount) : done;
   }
 }
+
+/** Whether a time or an interval is no whole number of microseconds. */
+function hasNanoseconds(value: Parameter["value"]): boolean {
+  if (typeof value === "bigint") return value % 1_000n !== 0n;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "nanoseconds" in value &&
+    value.nanoseconds % 1_000n !== 0n
+  );
+}
+
+const tooFine = gatewayError("query.parameters", {
+  message: "The engine has microseconds here: a value with nanoseconds would be rounded.",
+});
 
 /** The one that all engines read; undefined where no rows are taken. */
 function dialectOf(dialects: readonly (string | undefined)[]): IngestDialect | undefined {

@@ -37,6 +37,20 @@ const words = {
   },
 } as const satisfies Record<IngestDialect, Words>;
 
+/** Whether the column's values have nanoseconds that the type has no place for, and would be rounded. */
+export function isRounded(type: DataType, dialect: IngestDialect): boolean {
+  switch (type.kind) {
+    case "interval":
+      return true;
+    case "time":
+      return type.unit === "ns" && dialect === "postgres";
+    case "timestamp":
+      return type.unit === "ns" && (dialect === "postgres" || type.zoned);
+    default:
+      return false;
+  }
+}
+
 /** The type of a column; undefined for one that no value of a parameter has. A column without any value is of text. */
 export function sqlTypeOf(type: DataType, dialect: IngestDialect): string | undefined {
   const own = words[dialect];
