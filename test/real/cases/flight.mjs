@@ -3,7 +3,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { driverFolder, installDrivers } from "../adbcDrivers.mjs";
 import { command, expectCode } from "../command.mjs";
+import { debianPrograms, startPostgres } from "../postgresServer.mjs";
 import { bringJar, jarOf } from "./maven.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -22,8 +24,11 @@ const jdbc = { group: "org.apache.arrow", name: "flight-sql-jdbc-driver", versio
 
 /** The tools of these cases: true, or the reason why they are skipped. */
 export async function flightTools() {
+  const flightPython = await installPython();
+  const needed = [flightPython, (await debianPrograms()).reason ?? true, await installDrivers()];
   return {
-    flightPython: await installPython(),
+    flightPython,
+    flightIngest: needed.find((one) => one !== true) ?? true,
     flightJdbc: await bringJar(jdbc.group, jdbc.name, jdbc.version),
   };
 }
@@ -34,6 +39,24 @@ export const flightCases = [
     cases: {
       "pyarrow and the ADBC driver: types, parameters, tables, transactions, cancelling": () =>
         tested("flightPython", { GATEWAY_TEST_PYTHON: python }),
+    },
+  },
+  {
+    tool: "flightIngest",
+    cases: {
+      "the ADBC driver: rows in bulk into PostgreSQL": async () => {
+        const { folder } = await debianPrograms();
+        const server = await startPostgres(folder);
+        try {
+          await tested("flightIngest", {
+            GATEWAY_TEST_PYTHON: python,
+            GATEWAY_TEST_POSTGRES: server.url,
+            GATEWAY_TEST_ADBC: driverFolder,
+          });
+        } finally {
+          await server.stop();
+        }
+      },
     },
   },
   {
