@@ -25,8 +25,8 @@ const deciding = [
   "packages/core/src/guard",
   "packages/core/src/run/step",
 ];
-/** Shapes of a configuration, and parts of tests. */
-const undecided = /\.test\.ts$|\.suite\.ts$|\/rig\/|\/config\.ts$/;
+/** Shapes of a configuration, parts of tests, and programs of threads, which run from the bundle and not from here. */
+const undecided = /\.test\.ts$|\.suite\.ts$|\/rig\/|\/config\.ts$|Thread\.ts$/;
 const floor = 0.85;
 const testsMax = 5;
 const answerSeconds = 300;

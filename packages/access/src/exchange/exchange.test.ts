@@ -182,6 +182,15 @@ describe("tokenExchange", () => {
     expect(await tested.asked("t1")).toBe("for-t1-2");
   });
 
+  it("keeps no token beyond its life, and looks no further when none is left", async () => {
+    await using tested = testedOf();
+    await tested.asked("t1");
+    await tested.host.advance(61_000);
+    expect(tested.host.timerCount).toBe(1);
+    await tested.host.advance(600_000);
+    expect(tested.host.timerCount).toBe(0);
+  });
+
   it("refuses when nobody listens there", async () => {
     await using tested = testedOf({ tokenEndpoint: "http://127.0.0.1:1/token" });
     expect(await tested.asked("t1")).toBe("auth.noBackendIdentity");

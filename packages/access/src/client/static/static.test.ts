@@ -5,6 +5,7 @@ import type { Thread } from "@gateway/core/port/threads.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import type { StaticUser } from "../config.ts";
+import { Hasher } from "./hasher.ts";
 import type { HashRequest } from "./hashThread.ts";
 import { staticAuthenticator } from "./static.ts";
 
@@ -209,6 +210,15 @@ function authenticatorOf(host: Host) {
 function passwordOf(user: string, password: string) {
   return { kind: "password", user, password: new Secret(password) } as const;
 }
+
+describe("a hasher that is closed", () => {
+  it("answers those that are compared, and those in line", async () => {
+    const hasher = new Hasher(hostOf({ mute: true }).host);
+    const asked = Array.from({ length: 8 }, () => hasher.compare(new Secret("right"), aliceHash));
+    await hasher[Symbol.asyncDispose]();
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(["failed"]));
+  });
+});
 
 /** A host whose hash threads run in place and note what they compared; `mute` ones answer when they are told to. */
 function hostOf({ mute = false } = {}) {

@@ -36,6 +36,21 @@ describe("a query that waits for a slot", () => {
   });
 });
 
+describe("who waits until no query lives", () => {
+  it("waits for nothing where none does, and no longer than its signal", async () => {
+    const plane = planeOf({ clusters: { one: oneRow }, positions: [1] });
+    const { signal } = new AbortController();
+    await plane.live.idle(signal);
+    const stream = runQuery(queryOf("select 1"), plane, signal);
+    await stream.next();
+    await plane.live.idle(AbortSignal.abort());
+    const idle = plane.live.idle(signal);
+    await stream.return();
+    await idle;
+    expect(plane.live.list()).toEqual([]);
+  });
+});
+
 function homeAt(cluster: string): Home {
   const home = new Home();
   home.keep({ cluster, reason: "a temporary table", release: async () => {} });
