@@ -58,7 +58,7 @@ for (const mutant of sample) {
   if ((await failing(mutant, await soundTests(mutant))) !== null) continue;
   unnoticed.push(mutant);
   console.log(
-    `unnoticed  ${relative(root, mutant.file)}:${mutant.line}  ${mutant.what.slice(0, 120)}`,
+    `unnoticed  ${relative(root, mutant.file)}:${mutant.line}  ${mutant.what.replaceAll(/\s+/g, " ").slice(0, 120)}`,
   );
 }
 judge?.kill();
