@@ -86,8 +86,9 @@ function ended(sockets) {
 /** All are there before the first asks; every answer is the one to its question. */
 async function asked(worker) {
   const clients = [];
+  let next = 0;
   const lane = async () => {
-    while (clients.length < active) clients.push(await pgClient(worker));
+    while (next++ < active) clients.push(await pgClient(worker));
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   await Promise.all(
