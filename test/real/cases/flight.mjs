@@ -45,8 +45,8 @@ export const flightCases = [
     tool: "flightIngest",
     cases: {
       "the ADBC driver: rows in bulk into PostgreSQL": async () => {
-        const { folder } = await debianPrograms();
-        const server = await startPostgres(folder);
+        const { folder: programs } = await debianPrograms();
+        const server = await startPostgres(programs);
         try {
           await tested("flightIngest", {
             GATEWAY_TEST_PYTHON: python,

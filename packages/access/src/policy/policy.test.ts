@@ -60,8 +60,8 @@ describe("policyOf", () => {
       await client.ask({ ...orders, columns: { ...columns, all: true } });
       await client.host.advance(1_000);
       await client.ask(orders);
-      const told = fake.asked.map(({ body }) => toldColumns(body));
-      expect(told).toEqual([columns, { ...columns, all: true }, undefined]);
+      const toldEach = fake.asked.map(({ body }) => toldColumns(body));
+      expect(toldEach).toEqual([columns, { ...columns, all: true }, undefined]);
     },
   );
 

@@ -6,11 +6,11 @@
  * dialect as well.
  */
 import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
-import { abortError, gatewayError, type GatewayError } from "../error.ts";
+import { abortError, type GatewayError } from "../error.ts";
 import type { PolicyLog } from "../guard/guards.ts";
 import { isOfSession } from "../guard/kinds.ts";
 import type { Clock } from "../port/clock.ts";
-import type { Catalog } from "../port/sql/catalog.ts";
+import type { Catalog, CatalogAnswer } from "../port/sql/catalog.ts";
 import type { Policy, PolicyQuestion } from "../port/sql/policy.ts";
 import type {
   SqlAction,
@@ -29,6 +29,15 @@ import { listed, lookingUp, touchedOf, type ListedDecision, type LookUp } from "
 import { lower, missingParts } from "./names.ts";
 import { agrees, endOf, namesOf, startOf } from "./places.ts";
 import { Recent } from "./recent.ts";
+import {
+  denied,
+  notUnderstood,
+  noTable,
+  undecided,
+  unfinished,
+  unproven,
+  unread,
+} from "./refusals.ts";
 import { rewritten, type Placed, type Rewritten } from "./rewrite.ts";
 import { passesUnread } from "./session.ts";
 
@@ -238,22 +247,17 @@ class Judge {
       judging.tables.push({ table: name, action: wanted, touched, decision });
       return decision;
     };
-    const decision = await decide(reference.written ? action : "select");
-    const looked = reference.written && looksAtTarget ? await decide("select") : decision;
+    const { written } = reference;
+    const decision = await decide(written ? action : "select");
+    const looked = written && looksAtTarget ? await decide("select") : decision;
     if (judging.signal.aborted) return err(abortError(judging.signal));
-    if (decision.kind === "unavailable" || looked.kind === "unavailable") return err(undecided);
-    if (decision.kind === "deny") return err(denied(name));
-    // What is written can be neither filtered nor masked, and a condition on a hidden column tells its values.
-    const narrows = looked.kind === "deny" || looked.view !== undefined;
-    if (reference.written && (narrows || decision.view !== undefined)) {
-      return err(denied(name, "for writing: not all of it may be seen"));
-    }
+    const shown = shownOf(name, written, decision, looked);
+    if (!shown.ok) return shown;
     // A table that is made or dropped need not be there.
-    const mustBeTable = this.#settings.views === "deny" && !(reference.written && action === "ddl");
-    const known = mustBeTable ? await lookUp() : undefined;
-    if (known?.kind === "unavailable") return err(undecided);
-    if (known?.kind === "unknown" || known?.isView === true) return err(noTable(name));
-    const { view, rule } = decision;
+    const mustBeTable = this.#settings.views === "deny" && !(written && action === "ddl");
+    const missed = mustBeTable ? missedIn(name, await lookUp()) : undefined;
+    if (missed !== undefined) return err(missed);
+    const { view, rule } = shown.value;
     if (view !== undefined && !reference.plain) {
       return err(notUnderstood(`what follows the table ${name}`));
     }
@@ -334,6 +338,29 @@ class Judge {
   }
 }
 
+/** What the caller is shown of a table, as it stands in the statement. `looked`: of one that is written and read from. */
+function shownOf(
+  name: string,
+  written: boolean,
+  decision: ListedDecision,
+  looked: ListedDecision,
+): Result<Extract<ListedDecision, { kind: "allow" }>, GatewayError> {
+  if (decision.kind === "unavailable" || looked.kind === "unavailable") return err(undecided);
+  if (decision.kind === "deny") return err(denied(name));
+  // What is written can be neither filtered nor masked, and a condition on a hidden column tells its values.
+  const narrows = looked.kind === "deny" || looked.view !== undefined;
+  if (written && (narrows || decision.view !== undefined)) {
+    return err(denied(name, "for writing: not all of it may be seen"));
+  }
+  return ok(decision);
+}
+
+/** Why a name is no table to the catalog, where it has to be one. */
+function missedIn(name: string, known: CatalogAnswer): GatewayError | undefined {
+  if (known.kind === "unavailable") return undecided;
+  return known.kind === "unknown" || known.isView ? noTable(name) : undefined;
+}
+
 function readingOf(
   sql: string,
   dialect: Dialect,
@@ -343,44 +370,3 @@ function readingOf(
   if (!reading.understood) return err(notUnderstood(reading.reason));
   return agrees(sql, dialect, reading) ? ok(reading) : err(notUnderstood("where its tables are"));
 }
-
-function denied(table: string, why = ""): GatewayError {
-  const shown = table.length > 200 ? `${table.slice(0, 200)}…` : table;
-  return gatewayError("policy.denied", {
-    message: `The table ${shown} is not allowed here${why === "" ? "" : ` ${why}`}, or does not exist.`,
-  });
-}
-
-function noTable(name: string): GatewayError {
-  const { message } = denied(name);
-  const hint = "The catalog does not know it as a table, and views are not looked into here.";
-  return gatewayError("policy.denied", { message, hint });
-}
-
-function unfinished(own: readonly string[]): GatewayError {
-  const { message } = denied(own.join("."));
-  return gatewayError("policy.denied", {
-    message,
-    hint: "Write its whole name, with schema and catalog: the session does not say them.",
-  });
-}
-
-function notUnderstood(what: string): GatewayError {
-  return gatewayError("policy.denied", {
-    message: `Tables are under access control here, and this statement is not understood: ${what}.`,
-  });
-}
-
-const unproven = notUnderstood("the rewritten text does not read as it should");
-
-const retryMs = 1_000;
-
-const undecided = { ...gatewayError("policy.unavailable"), retryAfterMs: retryMs };
-
-const unread = {
-  tooLong: notUnderstood("it is too long"),
-  slow: notUnderstood("it takes too long to read"),
-  busy: { ...notUnderstood("too many wait to be read"), retryAfterMs: retryMs },
-  broken: { ...notUnderstood("its parser failed"), retryAfterMs: retryMs },
-  cancelled: { ...gatewayError("query.cancelled"), retryAfterMs: retryMs },
-} as const;

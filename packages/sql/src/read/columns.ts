@@ -218,8 +218,9 @@ class ColumnWalk {
     const scope = this.#scope;
     scope.sources += 1;
     const own = scope.bases.length;
-    const [kind = ""] = Object.keys((node ?? {}) as Fields);
-    const fields = ((node as Fields)[kind] ?? {}) as Fields;
+    const whole = (node ?? {}) as Fields;
+    const [kind = ""] = Object.keys(whole);
+    const fields = (whole[kind] ?? {}) as Fields;
     if (kind === "joined_table") {
       scope.sources -= 1;
       this.#sources([fields["left"]], fields["joins"]);
@@ -303,8 +304,9 @@ function scopeOf(outer: Scope | undefined, isSource = false): Scope {
 
 /** The names of `a.b.c`, in brackets or not; undefined where something else is in front of the dots. */
 function chainOf(node: unknown): readonly string[] | undefined {
-  const [kind = ""] = Object.keys((node ?? {}) as Fields);
-  const fields = ((node as Fields)[kind] ?? {}) as Fields;
+  const whole = (node ?? {}) as Fields;
+  const [kind = ""] = Object.keys(whole);
+  const fields = (whole[kind] ?? {}) as Fields;
   if (kind === "paren") return chainOf(fields["this"]);
   if (kind === "column") {
     return [textOf(fields["table"]), textOf(fields["name"])].filter((name) => name !== "");
