@@ -334,6 +334,7 @@ export const rooms = {
     exchange: ["connect"],
     group: ["connect"],
     policy: ["connect"],
+    catalog: ["connect"],
     client: ["connect"],
     signOn: ["connect", "client"],
   },
