@@ -60,8 +60,8 @@ it.each([
     }
   }
   expect(wanted).toBe(BigInt(rows));
-  // They are of about a megabyte once many have come.
-  expect(Math.max(...data.map(({ dataBody }) => dataBody.length))).toBeGreaterThan(700_000);
+  // Up to a megabyte is gathered where rows come fast, and a quarter of one at least.
+  expect(Math.max(...data.map(({ dataBody }) => dataBody.length))).toBeGreaterThan(256 * 1_024);
   samples.push(seen);
 });
 
