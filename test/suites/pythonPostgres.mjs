@@ -54,7 +54,8 @@ function suiteOf({ suite, version, extensions, packages, leftOut, envOf }) {
         await opened.empty([], extensions);
         const env = envOf(user, port);
         // What pytest makes of their comparisons nests too deep for Python where long values differ.
-        const args = ["--assert=plain", "tests", ...ignored];
+        // Nor does it survive to show a source that it can not read any more.
+        const args = ["--assert=plain", "--tb=native", "tests", ...ignored];
         return pythonTests(python, args, { cwd: source, env });
       };
       return {
