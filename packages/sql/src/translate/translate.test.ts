@@ -28,13 +28,6 @@ describe("translatedText", () => {
     expect(best(sql, "postgres", "duckdb")).toMatchObject({ kind });
   });
 
-  // Its own thread has a stack of 64 MB. Here it is one, of which code that runs often takes 20 KB for a level.
-  it("follows a text further than the parser's own limit, and no further than its stack", () => {
-    const nested = (levels: number) => `SELECT ${"(".repeat(levels)}1${")".repeat(levels)}`;
-    expect(best(nested(36), "trino", "duckdb")).toMatchObject({ kind: "translated" });
-    expect(best(nested(60_000), "trino", "duckdb")).toEqual({ kind: "unread" });
-  });
-
   it.each([
     ["SELECT frobnicate(a) FROM t", "frobnicate/1"],
     ["SELECT to_char(a, 'Day') FROM t", "to_char('Day')"],
