@@ -82,7 +82,7 @@ const asking = {
   "a held poll, Trino": async (worker, sql) => {
     const first = await sent(worker.ports.trinoHttp, "POST", "/v1/statement", sql).answer;
     const { pathname } = new URL(JSON.parse(first).nextUri);
-    return heldPoll(worker.ports.trinoHttp, pathname);
+    return heldPoll(worker, pathname);
   },
   "a request, ClickHouse": async (worker, sql) => {
     const { asked, answer } = sent(worker.ports.clickhouseHttp, "POST", "/", sql);
@@ -213,20 +213,30 @@ function postHead(port) {
   return `${[...lines, "content-length: 100"].join("\r\n")}\r\n\r\n`;
 }
 
-/** Polls on and on, so that one is held while the query runs or waits; answers how its client vanishes in it. */
-function heldPoll(port, pathname) {
+/**
+ * Polls on and on, until one is held that the worker has read: who vanishes between two polls is only away, and has
+ * minutes to come back. Answers how its client vanishes in it.
+ */
+function heldPoll(worker, pathname) {
   const poll = { left: false, asked: undefined };
   const loop = async () => {
     let path = pathname;
     while (!poll.left) {
-      const { asked, answer } = sent(port, "GET", path);
+      const { asked, answer } = sent(worker.ports.trinoHttp, "GET", path);
       poll.asked = asked;
       const { nextUri } = JSON.parse(await answer);
       path = nextUri === undefined ? path : new URL(nextUri).pathname;
     }
   };
   loop().catch(() => {});
-  return () => {
+  return async () => {
+    await until("a poll is held", async () => {
+      const { asked } = poll;
+      if (!asked.writableFinished) return false;
+      // Whatever reached the worker before these was read by then.
+      for (let round = 0; round < 2; round++) await metricOf(worker, "gateway_queued_queries");
+      return asked === poll.asked && asked.res === null;
+    });
     poll.left = true;
     poll.asked.destroy();
   };
