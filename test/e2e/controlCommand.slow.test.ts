@@ -8,7 +8,7 @@ import { configCommand, type ConfigAction } from "@gateway/gateway/command/confi
 import { explainCommand } from "@gateway/gateway/command/explain.ts";
 import { migrateCommand } from "@gateway/gateway/command/migrate.ts";
 import { resetPasswordCommand } from "@gateway/gateway/command/resetPassword.ts";
-import { startCommand } from "@gateway/gateway/command/start.ts";
+import { startCommand } from "@gateway/gateway/command/start/start.ts";
 import type { Terminal } from "@gateway/gateway/command/terminal.ts";
 import { loadDocument } from "@gateway/gateway/config/load.ts";
 import { openHostAccess } from "@gateway/gateway/command/withHostAccess.ts";

@@ -6,6 +6,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Steps } from "../sql/reading/steps.ts";
 import type { ScriptSandboxes } from "../script/scripts.ts";
 import type { SqlWork } from "./sql/sqlWork.ts";
+import type { Siblings } from "./siblings.ts";
 import type { Threads } from "./threads.ts";
 
 export interface Host {
@@ -31,6 +32,8 @@ export interface Host {
    * open what was sealed before. Absent where the process is alone.
    */
   readonly fleetKeys?: ((purpose: string) => readonly Uint8Array[]) | undefined;
+  /** Absent where no other process shares the listeners. */
+  readonly siblings?: Siblings | undefined;
 }
 
 /** Long work of all clients on the one thread that serves everybody, done in slices in which users take turns. */

@@ -5,6 +5,9 @@ import { err, ok } from "../result.ts";
 import { describeQuery } from "./describe.ts";
 import { queryIds } from "./id.ts";
 import type { Presented } from "../port/authenticator.ts";
+import type { SiblingTopic } from "../port/siblings.ts";
+import type { AuthContext } from "../query/identity.ts";
+import type { QueryId } from "../query/query.ts";
 import { withAskedTags } from "./step/askedTags.ts";
 import type { DataPlane } from "./step/plane.ts";
 import { PolledQueries } from "./poll/polled.ts";
@@ -22,6 +25,11 @@ export const authFailures = {
   labels: ["frontend", "reason"],
 } as const;
 
+/** A query that may be another process's. */
+const cancelling: SiblingTopic<{ id: QueryId; by: AuthContext }, boolean> = {
+  name: "query.cancel",
+};
+
 export interface OpenDoor {
   readonly door: Door;
   /** Ends the sweep and what is parked. */
@@ -29,7 +37,10 @@ export interface OpenDoor {
 }
 
 export function openDoor(plane: DataPlane): OpenDoor {
-  const { generations, host, live } = plane;
+  const { generations, host } = plane;
+  const { siblings } = host;
+  const cancelHere = cancellerOf(plane);
+  siblings?.answer(cancelling, async ({ id, by }) => (await cancelHere(id, by)).ok);
   const comments = plane.tagComments === true;
   const run: Door["run"] = (query, signal) =>
     runQuery(withAskedTags(query, comments), plane, signal);
@@ -66,18 +77,30 @@ export function openDoor(plane: DataPlane): OpenDoor {
     start: (query) => polled.start(query, run),
     resume: (id, owner) => polled.resume(id, owner),
     cancel: async (id, by) => {
-      const found = live.get(id);
-      const mine = found?.query.session.identity.user === by.user;
-      const held = mine ? undefined : generations.hold();
-      using hold = held?.ok === true ? held.value : undefined;
-      const operator = (await hold?.generation.authorizer.mayCancel(by, found?.group)) ?? false;
-      // A stranger learns nothing, not even that the query exists.
-      if (found === undefined || !(mine || operator)) return err(gatewayError("query.unknown"));
-      found.cancel(gatewayError("query.cancelled"));
-      return ok(undefined);
+      if (plane.live.get(id) !== undefined || siblings === undefined) return cancelHere(id, by);
+      const answers = await siblings.ask(cancelling, { id, by });
+      return answers.includes(true) ? ok(undefined) : err(gatewayError("query.unknown"));
     },
   };
   return { door, close: () => polled.close() };
+}
+
+/** Cancels a query of this process. */
+function cancellerOf({
+  generations,
+  live,
+}: Pick<DataPlane, "generations" | "live">): Door["cancel"] {
+  return async (id, by) => {
+    const found = live.get(id);
+    const mine = found?.query.session.identity.user === by.user;
+    const held = mine ? undefined : generations.hold();
+    using hold = held?.ok === true ? held.value : undefined;
+    const operator = (await hold?.generation.authorizer.mayCancel(by, found?.group)) ?? false;
+    // A stranger learns nothing, not even that the query exists.
+    if (found === undefined || !(mine || operator)) return err(gatewayError("query.unknown"));
+    found.cancel(gatewayError("query.cancelled"));
+    return ok(undefined);
+  };
 }
 
 /** Asks the active configuration who a client is. */

@@ -13,7 +13,7 @@ import { textReader } from "./read/reading.ts";
 import { makePasswordKey, type PasswordKey } from "./login/passwordKey.ts";
 
 export const listen: Listen<MysqlConfig> = async (config, door, host) => {
-  const members = new Members(host.clock);
+  const members = new Members(host);
   let made: Promise<PasswordKey> | undefined;
   const passwordKey = () => {
     made ??= makePasswordKey();

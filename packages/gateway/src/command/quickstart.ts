@@ -12,8 +12,8 @@ import { quickstartConfig } from "../quickstart/config.ts";
 import { holderOf, tellWhere } from "../quickstart/there.ts";
 import { start } from "../roles.ts";
 import type { StartError } from "../starting.ts";
-import { runUntilSignal } from "./signals.ts";
-import { refuseStart } from "./start.ts";
+import { nextSignal, runUntilSignal } from "./start/signals.ts";
+import { refuseStart } from "./start/refuseStart.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
 /** Every client that the banner names runs this text as it stands. */
@@ -62,7 +62,10 @@ export async function quickstartCommand(
   using _told = tellWhere(persistence, running.value.listeners);
   using _freed = await giveBackFreed(host.clock);
   terminal.out(banner(running.value, folder === undefined ? sampleExample : folderExample));
-  const code = await runUntilSignal(running.value, config.value.gateway, host);
+  const code = await runUntilSignal(running.value, config.value.gateway, {
+    host,
+    signal: nextSignal,
+  });
   terminal.out("\nStopped.\n");
   return code;
 }

@@ -74,11 +74,28 @@ function workerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
       problems.push(problem(path, "must be host:port"));
     }
   }
+  problems.push(...processProblems(gateway));
   if (stateDir === undefined && lastGood?.enabled === true) {
     problems.push(problem(["stateDir"], "is missing: lastGood keeps the configuration there"));
   }
   if (stateDir === undefined && history?.spool === "disk") {
     problems.push(problem(["stateDir"], "is missing: history.spool keeps records there"));
+  }
+  return problems;
+}
+
+/** What several processes behind the same listeners can not have. */
+function processProblems({ processes = 1, coordination, frontends }: GatewayConfig) {
+  if (processes === 1) return [];
+  const problems: RuleProblem[] = [];
+  if (coordination?.mode === "local") {
+    const reason = "must be controlPlane with several processes: limits would hold in each alone";
+    problems.push(problem(["coordination", "mode"], reason));
+  }
+  for (const [kind, frontend] of Object.entries(frontends)) {
+    if (frontend?.enabled !== true || frontend.port !== 0) continue;
+    const reason = "must not be 0 with several processes: they share it";
+    problems.push(problem(["frontends", kind, "port"], reason));
   }
   return problems;
 }

@@ -182,6 +182,18 @@ export const workerKeys = {
     description: "File of `key=value` lines, merged over the labels; read again when it changes.",
   }),
   controlPlane: controlPlane.optional(),
+  processes: z
+    .int()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta({
+      title: "Processes",
+      description:
+        "How many processes run this worker, behind the same listeners: one for each core that it may use. To the control plane each is a worker, named `NAME.1`, `NAME.2` and so on. Absent: one.",
+      "x-unit": "processes",
+      examples: [2],
+    }),
   coordination: coordination.optional(),
   history: history.optional(),
   stateDir: z.string().min(1).optional().meta({

@@ -10,6 +10,7 @@ import { authFailures } from "@gateway/core/run/openDoor.ts";
 import { scopeFamilies } from "@gateway/engines/adbc/scope/metrics.ts";
 import { historyFamilies } from "../history/backlog.ts";
 import { bugs } from "../host/node.ts";
+import { restarts } from "../processes/crew.ts";
 import { relayFamilies } from "../relay/metrics.ts";
 import { configConfirmed, configFailures, configStale } from "../worker/snapshot/followConfig.ts";
 import { code, page, table } from "./markdown.ts";
@@ -46,6 +47,7 @@ export const families: readonly Family[] = [
   configFailures,
   ...Object.values(relayFamilies),
   authFailures,
+  restarts,
   scriptFailures,
   bugs,
 ];

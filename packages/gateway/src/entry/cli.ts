@@ -8,7 +8,7 @@ import { hashPasswordCommand, type HashForm } from "../command/hashPassword.ts";
 import { migrateCommand } from "../command/migrate.ts";
 import { quickstartCommand, type QuickstartOptions } from "../command/quickstart.ts";
 import { resetPasswordCommand } from "../command/resetPassword.ts";
-import { startCommand } from "../command/start.ts";
+import { startCommand } from "../command/start/start.ts";
 import { validateCommand } from "../command/validate.ts";
 import { exitCode, usage, type Terminal } from "../command/terminal.ts";
 import { drillCommand } from "../drill/drillCommand.ts";

@@ -16,7 +16,7 @@ export interface App {
 
 export interface OpsParts {
   /** Why the process is not ready to take queries; undefined when it is. */
-  notReady(): string | undefined;
+  notReady(): string | undefined | Promise<string | undefined>;
   /** Prometheus text. */
   metrics(): Promise<string>;
   readonly metricsType: string;
@@ -41,8 +41,8 @@ export function opsApp(parts: OpsParts): Hono {
     return problemResponse({ status: 403, code: "foreignHost", title: "Forbidden", detail });
   });
   app.get("/health", (c) => c.json({ status: "ok" }));
-  app.get("/readyz", (c) => {
-    const reason = parts.notReady();
+  app.get("/readyz", async (c) => {
+    const reason = await parts.notReady();
     return reason === undefined
       ? c.json({ status: "ready" })
       : c.json({ status: "notReady", reason }, 503);

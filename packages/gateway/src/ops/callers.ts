@@ -10,6 +10,8 @@ type Incoming = Pick<IncomingMessage, "headers" | "socket">;
 
 export interface Callers {
   arrived(request: Request, incoming: Incoming): void;
+  /** For a request that came another way than by a connection of this process. */
+  told(request: Request, caller: Caller): void;
   of(request: Request): Caller;
 }
 
@@ -32,6 +34,7 @@ export function callersBehind(trustedProxies: readonly string[]): Callers {
       };
       known.set(request, forwardedClient(peer, forwarded, trusted));
     },
+    told: (request, caller) => void known.set(request, caller),
     of: (request) => known.get(request) ?? nobody,
   };
 }

@@ -8,6 +8,7 @@ import { opsApp, type App } from "./app.ts";
 import type { StudioFiles } from "./studioFiles.ts";
 import { callersBehind, type Callers } from "./callers.ts";
 import { listenOps, type OpenOps } from "./listen.ts";
+import { answerFront } from "./siblingRequests.ts";
 
 export interface OpsOptions {
   readonly generations: Generations;
@@ -37,5 +38,8 @@ export async function startOps(
     control: ownApp(callers),
     studio,
   });
-  return listenOps(adminApi, { app, callers }, host);
+  if (host.siblings === undefined) return listenOps(adminApi, { app, callers }, host);
+  // The first process has the listener and asks.
+  answerFront(host.siblings, app, callers);
+  return ok(undefined);
 }

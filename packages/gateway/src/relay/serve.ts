@@ -50,7 +50,9 @@ export async function listenRelay(
   );
   const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     server.once("error", resolve);
-    server.listen(config.port, config.host, () => resolve(undefined));
+    // Of this process alone, where several share the listeners of clients.
+    const { port, host: address } = config;
+    server.listen({ port, host: address, exclusive: true }, () => resolve(undefined));
   });
   if (failure !== undefined) return err(listenErrorOf(failure, config));
   return ok({

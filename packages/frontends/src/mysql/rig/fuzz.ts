@@ -192,7 +192,7 @@ function memoryClient() {
     destroy: end,
   };
   const passwordKey = () => Promise.reject(new Error("no password is asked for"));
-  const parts = { door, host, members: new Members(host.clock), passwordKey, startedMs: 0 };
+  const parts = { door, host, members: new Members(host), passwordKey, startedMs: 0 };
   const read = textReader();
   new MysqlConnection(connection, { ...parts, read, port: () => 3306 }).start();
   return {

@@ -289,7 +289,7 @@ export class Dispatcher {
     const { responder, members } = this.#parts;
     const { identity } = responder.client.session;
     const endForeign = async (query: QueryId) => (await responder.door.cancel(query, identity)).ok;
-    switch (await members.kill(id, { user: identity.user, endForeign }, whole)) {
+    switch (await members.killAnywhere(id, { user: identity.user, endForeign }, whole)) {
       case "done":
         responder.putOk(form.moreFollow);
         return true;

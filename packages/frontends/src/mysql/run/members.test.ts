@@ -5,7 +5,7 @@ import { Members, type Killer, type Member } from "./members.ts";
 
 describe("Members", () => {
   it("lets the owner alone end a connection or what it runs", async () => {
-    const members = new Members(virtualHost(1).clock);
+    const members = new Members(virtualHost(1));
     const done: string[] = [];
     const id = members.join(memberOf("ann", done));
     expect(await members.kill(id, killerOf("bob"), true)).toBe("notOwner");
@@ -17,7 +17,7 @@ describe("Members", () => {
   });
 
   it("lets whoever may end the query that runs, and nobody where none does", async () => {
-    const members = new Members(virtualHost(1).clock);
+    const members = new Members(virtualHost(1));
     const done: string[] = [];
     const busy = members.join(memberOf("ann", done));
     const atRest = members.join({ ...memberOf("ann", done), queryId: undefined });
@@ -30,7 +30,7 @@ describe("Members", () => {
   });
 
   it("does not know connections that left or have not logged in", async () => {
-    const members = new Members(virtualHost(1).clock);
+    const members = new Members(virtualHost(1));
     const done: string[] = [];
     const unknown = members.join(memberOf(undefined, done));
     const left = members.join(memberOf("ann", done));
@@ -41,7 +41,7 @@ describe("Members", () => {
   });
 
   it("lists a user's own connections only", () => {
-    const members = new Members(virtualHost(1).clock);
+    const members = new Members(virtualHost(1));
     const own = members.join(memberOf("ann", []));
     members.join(memberOf("bob", []));
     expect(members.list("ann", 3500)).toEqual([

@@ -2,9 +2,10 @@
  * The connections of one listener by their id: for KILL and SHOW PROCESSLIST.
  *
  * An id lives as long as its connection and means nothing elsewhere. Its owner may use it, and users who
- * may end the queries of others.
+ * may end the queries of others. Where several processes share the listener, an id tells whose it is.
  */
-import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { SiblingTopic } from "@gateway/core/port/siblings.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import type { Row } from "../commands/filter.ts";
 
@@ -36,6 +37,19 @@ export interface Killer {
 
 export type Killed = "done" | "unknown" | "notOwner";
 
+interface AskedKill {
+  readonly id: number;
+  readonly user: string;
+  readonly whole: boolean;
+  /** The asker may end what runs there, and has done so. */
+  readonly permitted: boolean;
+}
+
+/** A stranger's query is named to who asks in its name: only there it is known whether the asker may end it. */
+type AnsweredKill = { readonly killed: Killed } | { readonly foreign: QueryId };
+
+const killing: SiblingTopic<AskedKill, AnsweredKill> = { name: "mysql.kill" };
+
 /** Ids have four bytes on the wire. */
 const idMax = 0xffff_ffff;
 
@@ -43,13 +57,20 @@ const idMax = 0xffff_ffff;
 const sweepMs = 1000;
 
 export class Members {
-  readonly #clock: Clock;
+  readonly #host: Pick<Host, "clock" | "siblings">;
   readonly #byId = new Map<number, Member>();
-  #nextId = 1;
+  readonly #step: number;
+  readonly #firstId: number;
+  #nextId: number;
   #sweep: Disposable | undefined;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(host: Pick<Host, "clock" | "siblings">) {
+    const { siblings } = host;
+    this.#host = host;
+    this.#step = siblings?.count ?? 1;
+    this.#firstId = (siblings?.index ?? 0) + 1;
+    this.#nextId = this.#firstId;
+    siblings?.answer(killing, (asked) => this.#answerKill(asked));
   }
 
   get size(): number {
@@ -58,13 +79,16 @@ export class Members {
 
   /** Gives the connection its id. */
   join(member: Member): number {
-    while (this.#byId.has(this.#nextId))
-      this.#nextId = this.#nextId === idMax ? 1 : this.#nextId + 1;
+    while (this.#byId.has(this.#nextId)) this.#nextId = this.#after(this.#nextId);
     const id = this.#nextId;
-    this.#nextId = id === idMax ? 1 : id + 1;
+    this.#nextId = this.#after(id);
     this.#byId.set(id, member);
-    this.#sweep ??= this.#clock.timer(sweepMs, () => this.#closeIdle());
+    this.#sweep ??= this.#host.clock.timer(sweepMs, () => this.#closeIdle());
     return id;
+  }
+
+  #after(id: number): number {
+    return id > idMax - this.#step ? this.#firstId : id + this.#step;
   }
 
   leave(id: number): void {
@@ -76,10 +100,10 @@ export class Members {
 
   /** One timer for all connections: a timer each would cost more than the look at all of them. */
   #closeIdle(): void {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#host.clock.nowMs();
     for (const member of this.#byId.values()) member.closeIdle(nowMs);
     const again = () => this.#closeIdle();
-    this.#sweep = this.#byId.size === 0 ? undefined : this.#clock.timer(sweepMs, again);
+    this.#sweep = this.#byId.size === 0 ? undefined : this.#host.clock.timer(sweepMs, again);
   }
 
   /** Ends a connection, or only what it runs. Others than the owner may do so only while it runs a query that they may end. */
@@ -93,7 +117,32 @@ export class Members {
     return "done";
   }
 
-  /** Rows of SHOW PROCESSLIST for `user`. */
+  /** The same for an id of any process. */
+  async killAnywhere(id: number, killer: Killer, whole: boolean): Promise<Killed> {
+    const { siblings } = this.#host;
+    const owner = siblings === undefined ? 0 : (id - 1) % siblings.count;
+    if (siblings === undefined || owner === siblings.index) return this.kill(id, killer, whole);
+    const asked = { id, user: killer.user, whole, permitted: false };
+    const [answer] = await siblings.ask(killing, asked, owner);
+    if (answer === undefined) return "unknown";
+    if ("killed" in answer) return answer.killed;
+    if (!(await killer.endForeign(answer.foreign))) return "notOwner";
+    if (whole) await siblings.ask(killing, { ...asked, permitted: true }, owner);
+    return "done";
+  }
+
+  async #answerKill({ id, user, whole, permitted }: AskedKill): Promise<AnsweredKill> {
+    const member = this.#byId.get(id);
+    const isForeign = member?.user !== undefined && member.user !== user;
+    if (isForeign && !permitted && member.queryId !== undefined) return { foreign: member.queryId };
+    if (isForeign && permitted) {
+      member.close();
+      return { killed: "done" };
+    }
+    return { killed: await this.kill(id, { user, endForeign: never }, whole) };
+  }
+
+  /** Rows of SHOW PROCESSLIST for `user`, of this process. */
   list(user: string, nowMs: number): readonly Row[] {
     return [...this.#byId]
       .filter(([, member]) => member.user === user)
@@ -108,4 +157,8 @@ export class Members {
         running ?? null,
       ]);
   }
+}
+
+function never(): Promise<boolean> {
+  return Promise.resolve(false);
 }

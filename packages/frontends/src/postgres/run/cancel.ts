@@ -6,11 +6,15 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { SiblingTopic } from "@gateway/core/port/siblings.ts";
 
 export interface CancelKey {
   readonly process: number;
   readonly secret: Uint8Array;
 }
+
+/** Process numbers are positive on the wire. */
+const processMax = 0x7fffffff;
 
 /** Secrets of protocol 3.0 have four bytes; since 3.2 they may be long. */
 export const secretBytes = { short: 4, long: 32 } as const;
@@ -50,13 +54,25 @@ class Registration implements Disposable {
 
 export type CancelRegistration = Pick<Registration, "key"> & Disposable;
 
-/** The keys of one listener. */
+/** A key in JSON. */
+interface ToldKey {
+  readonly process: number;
+  readonly secretHex: string;
+}
+
+const presented: SiblingTopic<ToldKey, undefined> = { name: "postgres.cancel" };
+
+/** The keys of one listener. Where several processes share it, a key's number tells whose it is. */
 export class CancelKeys {
   readonly #keys = new Map<number, Registration>();
   readonly #host: Host;
 
   constructor(host: Host) {
     this.#host = host;
+    host.siblings?.answer(presented, ({ process, secretHex }) => {
+      this.#presentHere({ process, secret: Buffer.from(secretHex, "hex") });
+      return undefined;
+    });
   }
 
   /** A new key; its owner is cancelled when it is presented, until the registration is disposed. */
@@ -66,7 +82,15 @@ export class CancelKeys {
   }
 
   /** Cancels the current statement of the key's owner, if the key is right. */
-  present({ process, secret }: CancelKey): void {
+  present(key: CancelKey): void {
+    const { siblings } = this.#host;
+    const owner = siblings === undefined ? undefined : key.process % siblings.count;
+    if (siblings === undefined || owner === siblings.index) return this.#presentHere(key);
+    const secretHex = Buffer.from(key.secret).toString("hex");
+    void siblings.ask(presented, { process: key.process, secretHex }, owner);
+  }
+
+  #presentHere({ process, secret }: CancelKey): void {
     const found = this.#keys.get(process);
     const right = found?.key.secret;
     if (right === undefined || right.length !== secret.length) return;
@@ -88,8 +112,14 @@ export class CancelKeys {
   #freeProcess(): number {
     for (;;) {
       const bytes = this.#host.randomBytes(4);
-      const process = new DataView(bytes.buffer, bytes.byteOffset, 4).getInt32(0) & 0x7fffffff;
-      if (process !== 0 && !this.#keys.has(process)) return process;
+      const process = this.#own(new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0) >>> 1);
+      if (process > 0 && process <= processMax && !this.#keys.has(process)) return process;
     }
+  }
+
+  /** The nearest number that tells of this process. */
+  #own(process: number): number {
+    const { siblings } = this.#host;
+    return siblings === undefined ? process : process - (process % siblings.count) + siblings.index;
   }
 }

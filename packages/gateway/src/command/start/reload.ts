@@ -1,8 +1,8 @@
 /** SIGHUP reads the config file again where the file is the configuration. Where a database is, it logs that and does nothing. */
 import type { Host } from "@gateway/core/port/host.ts";
 import { lineOf } from "@gateway/control/config/check/report.ts";
-import { loadDocument } from "../config/load.ts";
-import type { Running } from "../running.ts";
+import { loadDocument } from "../../config/load.ts";
+import type { Running } from "../../running.ts";
 
 /** Listens until disposed. What is refused is logged, and the running configuration stays. */
 export function reloadOnSignal(
