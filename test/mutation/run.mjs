@@ -1,8 +1,9 @@
 /**
- * `node test/mutation/run.mjs [PATH …] [--count N] [--minutes N] [--seed TEXT]`: makes a small wrong in a source, asks
- * the tests that import it whether they notice, and does so for a sample of the sources that decide who somebody is,
+ * `node test/mutation/run.mjs [PATH[:LINE] …] [--count N] [--minutes N] [--seed TEXT]`: makes a small wrong in a source,
+ * asks the tests that import it whether they notice, and does so for a sample of the sources that decide who somebody is,
  * where a query goes and as whom. Prints those that nobody noticed, to be read; ends with 1 below the floor. After
  * `--minutes` the score is that of the mutants judged until then: the sample's order is by chance, so they are one too.
+ * `PATH:LINE`, as an unnoticed one is printed, judges what is on that line again.
  *
  * A mutant may be the same program in other words, so no score is 100; and what only a run of the whole gateway would
  * notice counts as unnoticed, for the tests are those of the packages.
@@ -39,9 +40,15 @@ const seed = option("--seed") ?? String(Math.floor(performance.timeOrigin));
 const folders = words.length > 0 ? words : deciding;
 
 const testsOf = relatedTests(root);
-const all = folders.flatMap(sourcesIn).flatMap((file) => {
-  const source = readFileSync(file, "utf8");
-  return mutantsOf(source).map((mutant) => ({ ...mutant, file, source }));
+const all = folders.flatMap((given) => {
+  const [path, line] = given.split(":");
+  const isAsked = (mutant) => line === undefined || mutant.line === Number(line);
+  return sourcesIn(path).flatMap((file) => {
+    const source = readFileSync(file, "utf8");
+    return mutantsOf(source)
+      .filter(isAsked)
+      .map((mutant) => ({ ...mutant, file, source }));
+  });
 });
 const sample = all.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1)).slice(0, count);
 console.log(`${sample.length} of ${all.length} mutants, seed ${seed}`);
