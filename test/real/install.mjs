@@ -49,8 +49,8 @@ export const trinoCli = join(cache, `trino-cli-${trinoVersion}-executable.jar`);
 /** The Python that has PyMySQL. */
 export const python = join(cache, "python", "bin", "python");
 
-/** For each tool: true, or the reason why it is missing. */
-export async function installTools() {
+/** For each tool: true, or the reason why it is missing. Those that have a reason in `left` are not looked for. */
+export async function installTools(left) {
   const missing = [];
   for (const { program, package: name } of Object.values(debian)) {
     if (!(await runs(program))) missing.push(name);
@@ -73,7 +73,7 @@ export async function installTools() {
   tools.goMysql = await installGoMysql();
   tools.trino = await installTrino();
   tools.trinoServer = await installTrinoServer();
-  tools.keycloak = await keycloakTool();
+  tools.keycloak = left.keycloak ?? (await keycloakTool());
   tools.trinoJdbc = await trinoJdbcTool();
   tools.trinoPython = await trinoPythonTool();
   tools.clickHouse = await clickHouseTool();
@@ -90,7 +90,7 @@ export async function installTools() {
   tools.tpc = tools.pythonPostgres;
   tools.psqlOdbc = await findPsqlOdbc(tools.pythonPostgres, tools.isql);
   tools.pgjdbc = await installPgjdbc();
-  tools.goPgx = await installGoPgx();
+  tools.goPgx = left.goPgx ?? (await installGoPgx());
   tools.mariadbConnectorJ = await installMariadbConnectorJ();
   Object.assign(tools, await installMysqlTools());
   tools.grafanaPostgres = await installGrafanaPostgres();

@@ -13,7 +13,7 @@ import { opening, programOf, type Step } from "./mysqlStatements.ts";
 import { seed } from "./seed.ts";
 
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
-const wanted = Number(process.env["GATEWAY_TEST_STATEMENTS"] ?? (nightly ? "10000" : "300"));
+const wanted = Number(process.env["GATEWAY_TEST_STATEMENTS"] ?? (nightly ? "10000" : "150"));
 const programLength = 30;
 
 let gateway: TestGateway;

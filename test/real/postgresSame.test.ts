@@ -15,7 +15,7 @@ import { texts } from "./postgresTexts.ts";
 import { asked, sentOf, typesOf, type Answer } from "./postgresWays.ts";
 import { seed } from "./seed.ts";
 
-const nightly = process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : 300;
+const nightly = process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : 150;
 const scripts = Number(process.env["SAME_SCRIPTS"] ?? nightly);
 
 /** Two databases and a gateway, on a machine with much to do. */

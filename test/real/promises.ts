@@ -6,9 +6,9 @@ import { isDeepStrictEqual } from "node:util";
 import { seededRandom } from "@gateway/core/rig/virtual.ts";
 import { seed } from "./seed.ts";
 
-/** Transactions of a run: by night ten thousand for each way of pooling, else a part of two thousand. */
+/** Transactions of a run: by night ten thousand for each way of pooling, else a part of one thousand. */
 export function turnsOf(share: number): number {
-  return process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : Math.round(2_000 * share);
+  return process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : Math.round(1_000 * share);
 }
 
 /** Draws lots. */

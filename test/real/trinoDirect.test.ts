@@ -9,7 +9,7 @@ import { scriptOf } from "./trinoStatements.ts";
 import { seed } from "./seed.ts";
 
 const server = process.env["GATEWAY_TEST_TRINO"] ?? "";
-const nightly = process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : 400;
+const nightly = process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : 150;
 const statementsMin = Number(process.env["TRINO_STATEMENTS"] ?? nightly);
 /** Most of a run of that many; what hangs is ended by it. */
 const perStatementMs = 2_000;

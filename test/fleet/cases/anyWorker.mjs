@@ -3,8 +3,9 @@ import { Agent, request } from "node:http";
 import { metricOf, ready } from "../ops.mjs";
 import { check, same, until } from "../wait.mjs";
 
-const queries = Number(process.env.FLEET_POLLED ?? 2_000);
+const queries = Number(process.env.FLEET_POLLED ?? 1_000);
 export const title = `each poll goes to another worker: ${queries} queries, none lost; an owner killed in between`;
+export const usualSeconds = 25;
 export const seconds = 300;
 
 const place = { host: "127.0.0.1", port: 0 };

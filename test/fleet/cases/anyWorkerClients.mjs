@@ -15,6 +15,7 @@ import {
 
 const queries = Number(process.env.FLEET_POLLED_WIRES ?? 40);
 export const title = `Snowflake, SQL API, Flight and MCP over any worker: ${queries} queries each, none lost; an owner killed in between`;
+export const usualSeconds = 30;
 export const seconds = 60 + queries * 2;
 
 const place = { host: "127.0.0.1", port: 0 };

@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 export const seconds = 300;
 export const title = "a worker stays bounded during a fault and returns to what it was (I9)";
+export const usualSeconds = 85;
 
 const spoolMaxRecords = 1_000;
 const warmQueries = 2_000;

@@ -8,7 +8,8 @@ import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import bcrypt from "bcryptjs";
 import { mostAtOnce, startEngine } from "../engine.mjs";
-import { Skip, freePort, servingConfig } from "../fleet.mjs";
+import { freePort, servingConfig } from "../fleet.mjs";
+import { atNight } from "../night.mjs";
 import { ready } from "../ops.mjs";
 import { check, same } from "../wait.mjs";
 
@@ -23,7 +24,7 @@ const cap = 3;
 const password = "a password of the case";
 
 export async function run(fleet) {
-  if (process.env.GATEWAY_NIGHTLY !== "1") throw new Skip("it takes three minutes, at night");
+  atNight("it takes three minutes");
   const engine = await startEngine(fleet);
   const { control, workers } = await openTarget(fleet, engine);
   const remote = await startRemote(fleet, { engine, control, worker: workers[0] });

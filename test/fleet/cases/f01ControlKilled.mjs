@@ -4,6 +4,7 @@ import { openLedger, recordsOf } from "../ledger.mjs";
 import { check, same, until } from "../wait.mjs";
 
 export const title = "F1: the control plane is killed under load and comes back (I1, I2, I3)";
+export const usualSeconds = 35;
 
 const queriesWhileDead = 500;
 

@@ -1,11 +1,13 @@
 /** F1 with leases: the control plane is killed under load. Either nothing runs beyond the cap, or it is counted what does. */
 import { check, same, until } from "../wait.mjs";
+import { leases } from "../night.mjs";
 import { metricOf } from "../ops.mjs";
 import { mostAtOnce } from "../engine.mjs";
 import { cap, clientsOf, idle, judgeCap, load, pause, sharedFleet } from "../shared.mjs";
 
 export const title =
   "F1: the control plane is killed under load; failClosed waits, localLimits counts (I4)";
+export const usualSeconds = 75;
 export const seconds = 240;
 
 const warmMs = 3_000;
@@ -17,7 +19,7 @@ export async function run(fleet) {
 }
 
 async function failClosed(fleet) {
-  const { engine, control, workers } = await sharedFleet(fleet);
+  const { engine, control, workers } = await sharedFleet(fleet, { capacity: leases });
   const loaded = load(workers);
   await pause(warmMs);
   await control.kill();
@@ -38,6 +40,7 @@ async function localLimits(fleet) {
   const coordination = { onUnavailable: "localLimits" };
   const { engine, control, workers } = await sharedFleet(fleet, {
     coordination,
+    capacity: leases,
     prefix: "second-",
   });
   const loaded = load(workers, { runMs: 400 });

@@ -4,6 +4,7 @@ import { activeAt, ready, statusOf } from "../ops.mjs";
 import { same, until } from "../wait.mjs";
 
 export const title = "F2: the control plane is frozen and thawed (I1, I2, I3)";
+export const usualSeconds = 25;
 
 export async function run(fleet) {
   const control = await fleet.controlPlane();

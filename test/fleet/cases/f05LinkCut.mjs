@@ -4,6 +4,7 @@ import { ready, statusOf } from "../ops.mjs";
 import { same, until } from "../wait.mjs";
 
 export const title = "F5: the link is cut one way and both ways (I1, I2, I3)";
+export const usualSeconds = 30;
 
 export async function run(fleet) {
   const control = await fleet.controlPlane();

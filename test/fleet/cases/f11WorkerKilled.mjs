@@ -1,4 +1,5 @@
 /** F11: a worker is killed with the whole cap in its hands: nothing runs beyond it, and its slots come back. */
+import { leases } from "../night.mjs";
 import { ready } from "../ops.mjs";
 import {
   check,
@@ -12,6 +13,7 @@ import {
 } from "../shared.mjs";
 
 export const title = "F11: a worker with a full cap is killed; its slots come back (I4)";
+export const usualSeconds = 65;
 
 /** Ten in the night. */
 const rounds = Number(process.env.FLEET_KILLS ?? 2);
@@ -24,7 +26,7 @@ const runMs = 2_000;
 const loadMs = 400;
 
 export async function run(fleet) {
-  const { engine, workers } = await sharedFleet(fleet, { states: true });
+  const { engine, workers } = await sharedFleet(fleet, { states: true, capacity: leases });
   const [first, ...others] = workers;
   for (let round = 0; round < rounds; round += 1) {
     const returns = round % 2 === 0;

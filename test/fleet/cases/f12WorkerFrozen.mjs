@@ -6,6 +6,7 @@ import { cap, clientsOf, idle, judgeCap, load, longOnes, pause, sharedFleet } fr
 
 export const title =
   "F12: a worker is frozen past its leases, and ends what it lost when it wakes (I4)";
+export const usualSeconds = 50;
 
 const capacity = { leaseSecs: 20, orphanKillSecs: 30 };
 const held = 3;

@@ -4,7 +4,8 @@
  */
 import { createServer } from "node:net";
 import { cellOf, pgClient } from "../ask.mjs";
-import { Skip, servingConfig } from "../fleet.mjs";
+import { servingConfig } from "../fleet.mjs";
+import { atNight } from "../night.mjs";
 import { ready } from "../ops.mjs";
 import { childrenOf, forgetMost, memoryOf, mib, processorSecs } from "../processOf.mjs";
 import { openSocket, pgIdle, pgMessage, told } from "../rawLogins.mjs";
@@ -36,7 +37,7 @@ const halves = {
 };
 
 export async function run(fleet) {
-  if (process.env.GATEWAY_NIGHTLY !== "1") throw new Skip("its limit is ten seconds, at night");
+  atNight("its limit is ten seconds");
   const listener = { host: "127.0.0.1", port: 0, maxConnectionsPerAddress: perAddress };
   const control = await fleet.controlPlane({ config: servingConfig });
   await control.open();

@@ -5,6 +5,7 @@
 import { askPg, askTrino } from "../ask.mjs";
 import { startEngine } from "../engine.mjs";
 import { servingConfig } from "../fleet.mjs";
+import { atNight } from "../night.mjs";
 import { ready } from "../ops.mjs";
 import { rigOf } from "../rigs.mjs";
 import { clientsOf } from "../shared.mjs";
@@ -20,6 +21,7 @@ const moods = ["silent", "referring", "garbage", "hangingUp", "busy", "endless"]
 const unavailable = "57P03";
 
 export async function run(fleet) {
+  atNight("three fleets and their logins take half a minute");
   const { FakeLdap } = await rigOf("test/fake/ldap.ts");
   const { certificateOf } = await rigOf("packages/frontends/src/listener/rig/certificate.ts");
   const directory = await started(fleet, FakeLdap, {});

@@ -2,6 +2,7 @@
  * F27: the control plane alone can not reach an engine that workers reach. A worker dies with the whole cap in
  * its hands: somebody who can ask the engine does, and its slots come back as in F11.
  */
+import { leases } from "../night.mjs";
 import { ready } from "../ops.mjs";
 import {
   cap,
@@ -16,6 +17,7 @@ import {
 
 export const title =
   "F27: the control plane can not reach the engine; a dead worker's slots come back all the same (I4)";
+export const usualSeconds = 50;
 export const seconds = 200;
 
 /** An address of this machine that only the control plane may not connect to. */
@@ -25,6 +27,7 @@ const gone = 90;
 export async function run(fleet) {
   const { engine, control, workers } = await sharedFleet(fleet, {
     engineAddress,
+    capacity: leases,
     control: { egress: { deny: [engineAddress] } },
   });
   const [first, ...others] = workers;

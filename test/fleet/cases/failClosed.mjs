@@ -7,6 +7,7 @@ import { check, same, until } from "../wait.mjs";
 
 export const title =
   "no statement reaches an engine as the service account under another mode (I5)";
+export const usualSeconds = 30;
 
 const modes = ["passthrough", "impersonate", "tokenExchange"];
 

@@ -9,6 +9,7 @@ import { ready, statusOf } from "../ops.mjs";
 import { check, same, until } from "../wait.mjs";
 
 export const title = "kill -9 under load: no record is lost without being counted (I1, I2, I3)";
+export const usualSeconds = 35;
 
 const kills = 4;
 const connections = 3;

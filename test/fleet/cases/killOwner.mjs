@@ -10,6 +10,7 @@ import { same, check, until } from "../wait.mjs";
 
 export const title =
   "kill -9 of a standalone gateway: no record is lost without being counted (I1)";
+export const usualSeconds = 35;
 
 const kills = 4;
 const connections = 3;

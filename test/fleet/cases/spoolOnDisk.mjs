@@ -6,6 +6,7 @@ import { check, same, until } from "../wait.mjs";
 
 export const title =
   "records wait on disk over a stop and over kill -9, and arrive once (I1, I2, I3)";
+export const usualSeconds = 40;
 
 const queries = 400;
 

@@ -8,6 +8,7 @@ import { idle } from "../shared.mjs";
 import { check, same, until } from "../wait.mjs";
 
 export const title = "one user's queries never pass its limit over two workers; others go on (I4)";
+export const usualSeconds = 30;
 
 const perUser = 2;
 const perConnection = 12;

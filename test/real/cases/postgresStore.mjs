@@ -39,8 +39,8 @@ function casesOf(tool, programs, records) {
     cases: {
       "driver, migrations and store over node-postgres": () =>
         onServer(programs, "postgresDrivers"),
-      "driver, migrations and store over Neon's driver and the emulator": () =>
-        onServer(programs, "postgresNeon"),
+      [`driver, migrations${nightly ? " and store" : ""} over Neon's driver and the emulator`]:
+        () => onServer(programs, "postgresNeon"),
       "a connection that is lost comes back, and listeners are woken": () =>
         onServer(programs, "postgresRestart"),
       "what one control plane frees is told at another, also after a connection is cut": () =>

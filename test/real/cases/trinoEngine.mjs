@@ -6,6 +6,7 @@ import { differencesOfGrafanaTrino } from "./grafana.mjs";
 import { tpchQueries } from "./tpch.mjs";
 import { differencesOfMetadata } from "./trinoMetadata.mjs";
 
+const night = process.env["GATEWAY_NIGHTLY"] === "1";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 let pair;
@@ -55,7 +56,9 @@ export const trinoEngineCases = {
       for (const sql of tpchQueries) await same(sql);
     },
     "and psql the same": async () => {
-      for (const sql of tpchQueries) {
+      // By day every third: another wire carries the same rows, whatever they are of.
+      const some = night ? tpchQueries : tpchQueries.filter((_, at) => at % 3 === 0);
+      for (const sql of some) {
         const { rows } = await directly(sql);
         const lines = JSON.parse(`[${rows}]`).map((row) =>
           row.map((cell) => cell ?? "").join("\t"),
@@ -134,7 +137,7 @@ export const trinoEngineCases = {
       const test = "test/real/trinoDirect.test.ts";
       const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, test];
       const env = { GATEWAY_TEST_TRINO: server.url, NO_COLOR: "1" };
-      const seconds = process.env["GATEWAY_NIGHTLY"] === "1" ? 3_600 : 600;
+      const seconds = night ? 3_600 : 600;
       expectCode(await command(process.execPath, vitest, { env, seconds }));
     },
     "JDBC's driver tells the same of a database and its statements": async () => {
