@@ -32,6 +32,11 @@ const runs = [
     { GATEWAY_SLOW: "1" },
   ],
   [
+    "every test that needs nothing but Node, with the cases of a night",
+    // Those of test/sim have runs of their own.
+    ["node_modules/vitest/vitest.mjs", "run", "--testTimeout=600000", "--exclude=test/sim/**"],
+  ],
+  [
     "ordinary queries, a million answers",
     ["node_modules/vitest/vitest.mjs", "run", "test/ordinary/ordinary.slow.test.ts"],
     { GATEWAY_SLOW: "1" },

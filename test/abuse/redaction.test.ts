@@ -13,8 +13,9 @@ import { storeHistory } from "@gateway/gateway/history/storeHistory.ts";
 import duckDb from "@duckdb/node-bindings";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { casesOf } from "../cases.ts";
 
-const batchCount = 500;
+const batchCount = casesOf(100, 500);
 const hiding = ["maskLiterals", "metadata"] as const satisfies readonly Redaction[];
 
 describe("a batch of records", () => {

@@ -13,7 +13,7 @@ const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
 /** Seconds of work on a busy machine; the limit only ends a run that hangs. */
 const limitMs = nightly ? 3_600_000 : 120_000;
 
-const seeds = Array.from({ length: nightly ? 10_000 : 60 }, (_, index) => index + 1);
+const seeds = Array.from({ length: nightly ? 10_000 : 25 }, (_, index) => index + 1);
 
 describe("a fleet under random load", () => {
   it(

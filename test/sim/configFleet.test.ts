@@ -1,5 +1,5 @@
 /**
- * Thirty fleets, ten thousand at night, under a bad network, with kills: no record is lost without
+ * Fifteen fleets, ten thousand at night, under a bad network, with kills: no record is lost without
  * being counted or comes from nowhere, no worker steps back, no query sees two configurations, and all
  * agree in the end. A failure names its seed.
  */
@@ -10,7 +10,7 @@ const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
 /** Seconds of work on a busy machine; the limit only ends a run that hangs. */
 const limitMs = nightly ? 3_600_000 : 120_000;
 
-const seeds = seedsUpTo(nightly ? 10_000 : 30);
+const seeds = seedsUpTo(nightly ? 10_000 : 15);
 /** A planted bug shows within these. */
 const plantedSeeds = seedsUpTo(200);
 

@@ -1,5 +1,5 @@
 /**
- * Thirty random fleets, ten thousand at night, with leases on virtual time: workers are killed and frozen,
+ * Fifteen random fleets, ten thousand at night, with leases on virtual time: workers are killed and frozen,
  * their machines suspended and their clocks set, messages are lost, repeated and late, the control plane goes
  * and comes. The cap holds at the engine, and every slot is free again in the end. A failure names its seed.
  */
@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { play } from "./leasedPlay.ts";
 
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
-const seeds = Array.from({ length: nightly ? 10_000 : 30 }, (_, index) => index + 1);
+const seeds = Array.from({ length: nightly ? 10_000 : 15 }, (_, index) => index + 1);
 const limitMs = nightly ? 3_600_000 : 120_000;
 
 describe("a fleet that shares its caps by leases", () => {

@@ -1,6 +1,5 @@
 /** F1 with leases: the control plane is killed under load. Either nothing runs beyond the cap, or it is counted what does. */
 import { check, same, until } from "../wait.mjs";
-import { leases } from "../night.mjs";
 import { metricOf } from "../ops.mjs";
 import { mostAtOnce } from "../engine.mjs";
 import { cap, clientsOf, idle, judgeCap, load, pause, sharedFleet } from "../shared.mjs";
@@ -19,7 +18,7 @@ export async function run(fleet) {
 }
 
 async function failClosed(fleet) {
-  const { engine, control, workers } = await sharedFleet(fleet, { capacity: leases });
+  const { engine, control, workers } = await sharedFleet(fleet);
   const loaded = load(workers);
   await pause(warmMs);
   await control.kill();
@@ -40,7 +39,6 @@ async function localLimits(fleet) {
   const coordination = { onUnavailable: "localLimits" };
   const { engine, control, workers } = await sharedFleet(fleet, {
     coordination,
-    capacity: leases,
     prefix: "second-",
   });
   const loaded = load(workers, { runMs: 400 });

@@ -8,6 +8,7 @@ import { judgedLike, judgeFile, judgeObjects } from "./judge.ts";
 import { fileSchema } from "../objects.ts";
 import { parsedLike, parsedOf } from "./parsed.ts";
 import { objectsOfFile } from "../plan.ts";
+import { casesOf } from "../../../../../test/cases.ts";
 
 describe("parsedOf", () => {
   it("answers what the schema makes of the whole file, however a configuration came about", () => {
@@ -25,7 +26,7 @@ describe("parsedOf", () => {
         expectWhole(now);
       }
     });
-    fc.assert(same, { numRuns: 1_000 });
+    fc.assert(same, { numRuns: casesOf(250, 2_500) });
   }, 60_000);
 
   it("reads a document anew under another name, where it may mean something else", () => {
@@ -51,7 +52,7 @@ describe("judgeObjects", () => {
       const to = fileOf(next.values());
       expect(judgeObjects(next, judge, { from: now, put })).toEqual(judgeFile(to, judge));
     });
-    fc.assert(same, { numRuns: 1_000 });
+    fc.assert(same, { numRuns: casesOf(250, 2_500) });
   }, 60_000);
 
   it("finds them after each of many changes, where most had none", () => {
@@ -68,7 +69,7 @@ describe("judgeObjects", () => {
         judgedLike(next, now);
       }
     });
-    fc.assert(same, { numRuns: 1_000 });
+    fc.assert(same, { numRuns: casesOf(250, 2_500) });
   }, 60_000);
 
   it("asks the groups of a cluster that another word of it ties to a limit", () => {

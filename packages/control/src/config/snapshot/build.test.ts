@@ -14,9 +14,10 @@ import {
   readBody,
   readLogged,
 } from "./build.ts";
+import { casesOf } from "../../../../../test/cases.ts";
 
 describe("buildBody", () => {
-  it("builds identical bytes from 10,000 configurations, whatever order objects and keys come in", () => {
+  it("builds identical bytes from any configurations, whatever order objects and keys come in", () => {
     const identical = fc.property(objectLists, fc.infiniteStream(fc.nat()), (objects, chance) => {
       const one = buildBody(objects);
       const other = buildBody(
@@ -28,7 +29,7 @@ describe("buildBody", () => {
       expect(Buffer.compare(one.bytes, other.bytes)).toBe(0);
       expect(other.hash).toBe(one.hash);
     });
-    fc.assert(identical, { numRuns: 10_000 });
+    fc.assert(identical, { numRuns: casesOf(1_000, 10_000) });
   }, 60_000);
 
   it("keeps each object as it was written, under its name", () => {

@@ -2,6 +2,7 @@ import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compressor } from "./compress.ts";
+import { casesOf } from "../../../../../test/cases.ts";
 
 describe("compressor", () => {
   it("makes members that inflate to each text of a line, and depend on nothing before it", async () => {
@@ -18,7 +19,7 @@ describe("compressor", () => {
         expect(await compressor()(bytes)).toEqual(member);
       }
     });
-    await fc.assert(inflates, { numRuns: 50 });
+    await fc.assert(inflates, { numRuns: casesOf(20, 200) });
   });
 
   it("cuts a text that was edited in some places as it would without the one before", async () => {
@@ -36,7 +37,7 @@ describe("compressor", () => {
         expect(Buffer.compare(gunzipSync(member), bytes)).toBe(0);
       }
     });
-    await fc.assert(same, { numRuns: 30 });
+    await fc.assert(same, { numRuns: casesOf(8, 80) });
   }, 60_000);
 
   it("leaves the pieces around a changed object as they were, also when it grew", async () => {

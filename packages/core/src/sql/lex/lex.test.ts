@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { openSql, tokenText, type LexDoubt, type TokenKind } from "./cursor.ts";
 import type { Dialect } from "../dialect.ts";
 import { nextToken } from "./lex.ts";
+import { casesOf } from "../../../../../test/cases.ts";
 
 const dialects: readonly Dialect[] = [
   "duckdb",
@@ -91,7 +92,7 @@ describe("nextToken", () => {
       }
       expect(end).toBe(sql.length);
     });
-    fc.assert(tiles, { numRuns: 1_500 });
+    fc.assert(tiles, { numRuns: casesOf(500, 5_000) });
   });
 
   it("says unterminated when the last token is, and only then", () => {
@@ -119,7 +120,7 @@ describe("nextToken", () => {
         expect(kinds.slice(0, -1)).not.toContain("unterminated");
       },
     );
-    fc.assert(same, { numRuns: 1_000 });
+    fc.assert(same, { numRuns: casesOf(400, 4_000) });
   });
 
   it("names the kinds of tokens", () => {

@@ -11,6 +11,7 @@ import { layoutOf } from "./layout.ts";
 import { addressOf, MemoryBlock } from "../memory/native.ts";
 import { arraysHeldMax } from "../memory/structs.ts";
 import { textOf } from "./textual.ts";
+import { casesOf } from "../../../../../test/cases.ts";
 
 const blocks: MemoryBlock[] = [];
 /** Buffers that native memory points into. */
@@ -200,7 +201,7 @@ describe("layoutOf and Gatherer", () => {
       const arrays = pieces.map(({ cells, offset }) => textArrayOf(cells, offset));
       expect(gathered(field("u"), arrays).values).toEqual(pieces.flatMap(({ cells }) => cells));
     });
-    fc.assert(check, { numRuns: 200 });
+    fc.assert(check, { numRuns: casesOf(60, 600) });
   });
 
   it("split an array that is too large for one message, without losing a row", () => {

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chunkBytes } from "./rowKernel.ts";
 import { countRows, readCells } from "./scan.ts";
+import { casesOf } from "../../../../../test/cases.ts";
 
 const encoder = new TextEncoder();
 
@@ -39,7 +40,7 @@ const table: fc.Arbitrary<Table> = fc.integer({ min: 1, max: 5 }).chain((columns
 );
 
 /** Of properties that compare all cells of pages of some hundred kilobytes. */
-const largeRuns = 40;
+const largeRuns = casesOf(15, 150);
 
 const spanOf = (bytes: Uint8Array) => ({ start: 0, end: bytes.length });
 

@@ -14,6 +14,7 @@ import { BatchMessage, headerMessage } from "./message.ts";
 import { messageBytesMax, Packer } from "../../arrow/packer.ts";
 import { parameterFields, parameterRows } from "./parameters.ts";
 import { fieldOf } from "./types.ts";
+import { casesOf } from "../../../../../test/cases.ts";
 
 /** Types that a client may send back as parameters, so that what was written can be read. */
 const columns: readonly Column[] = Object.entries(samples)
@@ -47,6 +48,7 @@ describe("bodyOf", () => {
           expect(readBack(cut)).toEqual(values.slice(half));
         }
       }),
+      { numRuns: casesOf(25, 250) },
     );
   });
 

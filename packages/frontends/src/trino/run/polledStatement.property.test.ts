@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Page } from "../page/page.ts";
 import type { PolledStatement } from "./polledStatement.ts";
 import { batchOfNumbers, done, elapsed, numbers, resultsOf, statementOf } from "../rig/trino.ts";
+import { casesOf } from "../../../../../test/cases.ts";
 
 describe("PolledStatement.answer", () => {
   it("gives every row once and in order, and equal answers for equal numbers, whatever is polled when", async () => {
@@ -33,7 +34,7 @@ describe("PolledStatement.answer", () => {
       const last = resultsOf(pages.at(-1));
       expect([last.stats.state, last.nextUri]).toEqual(["FINISHED", undefined]);
     });
-    await fc.assert(whole, { numRuns: 20 });
+    await fc.assert(whole, { numRuns: casesOf(10, 100) });
   });
 });
 
