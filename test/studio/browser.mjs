@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { password } from "./fleet.mjs";
+import { watchedWrites } from "./writes.mjs";
 
 const axeSource = readFileSync(
   createRequire(import.meta.url).resolve("axe-core/axe.min.js"),
@@ -22,16 +23,19 @@ export async function startBrowser(fleet) {
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
   });
   await mkdir(shotsFolder, { recursive: true });
+  const writes = watchedWrites();
   return {
+    writes,
     /** A page of its own, logged in as `user` where one is named; `before` sees it before it goes anywhere. */
     open: async (path, options = {}) => {
       const { user = "admin", theme = "light", width = 1_360, before } = options;
+      const { timezoneId = "Europe/Berlin" } = options;
       const context = await browser.newContext({
         viewport: { width, height: 860 },
         colorScheme: theme,
         bypassCSP: false,
         reducedMotion: "reduce",
-        timezoneId: "Europe/Berlin",
+        timezoneId,
         locale: "en-GB",
       });
       const page = await context.newPage();
@@ -44,10 +48,18 @@ export async function startBrowser(fleet) {
         if (message.type() === "error" && !text.startsWith("Failed to load resource"))
           problems.push(text);
       });
+      page.on("response", (response) => writes.saw(response));
       await before?.(page);
       await page.goto(path.startsWith("http") ? path : `${fleet.url}/studio${path}`);
       if (user !== null) await logIn(page, user);
       return { page, context, problems, close: () => context.close() };
+    },
+    /** What a case that failed left open: shot, and closed. */
+    leave: async (name) => {
+      for (const [at, context] of browser.contexts().entries()) {
+        for (const page of context.pages()) await shoot(page, `${name}-${at}`).catch(() => {});
+        await context.close();
+      }
     },
     close: () => browser.close(),
   };
@@ -63,7 +75,7 @@ export async function logIn(page, user) {
 /** Waits until a page has its content: its title, and nothing that still loads. */
 export async function settled(page, title) {
   await page.getByRole("heading", { level: 1, name: title }).waitFor();
-  await page.waitForFunction(() => document.querySelector(".loading") === null);
+  await page.waitForFunction(() => document.querySelector(".loading, .chart[aria-busy]") === null);
 }
 
 /** Violations of WCAG A and AA that axe calls serious or critical. */
@@ -91,8 +103,8 @@ export function overflow(page) {
   return page.evaluate(() => document.documentElement.scrollWidth - globalThis.innerWidth);
 }
 
-export async function shoot(page, name) {
-  await page.screenshot({ path: join(shotsFolder, `${name}.png`), timeout: waitMsMax });
+export async function shoot(page, name, more = {}) {
+  await page.screenshot({ path: join(shotsFolder, `${name}.png`), timeout: waitMsMax, ...more });
 }
 
 export function expectEqual(found, wanted, what) {

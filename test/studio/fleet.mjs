@@ -36,8 +36,12 @@ export async function startFleet() {
   const workers = [];
   for (const name of ["w1", "w2"])
     workers.push(await begin(name, workerConfig(name, port, secret)));
-  const traffic = startTraffic(workers.map(({ ports }) => ports.postgresWire));
-  const fleet = { url: `http://127.0.0.1:${port}`, control, workers, traffic };
+  const ports = workers.map((one) => one.ports.postgresWire);
+  const traffic = startTraffic(ports);
+  const url = `http://127.0.0.1:${port}`;
+  await leaveGhost(url, secret);
+  const connect = (user) => connected(ports[0], user);
+  const fleet = { url, control, workers, traffic, connect };
   return {
     ...fleet,
     /** Ends the control plane and starts it on the same port. */
@@ -67,14 +71,19 @@ function controlConfig(folder, secret, port) {
         host: "127.0.0.1",
         port,
         firstAdmin: { name: "admin", password },
-        queryConsole: { enabled: true },
+        queryConsole: { enabled: true, writes: true },
       },
       persistence: { type: "pglite", path: join(folder, "db") },
       workerApi: { sharedSecret: secret },
     },
-    clusters: { local: { engine: "duckDb", maxRunningQueries: 8 } },
+    clusters: {
+      local: { engine: "duckDb", maxRunningQueries: 8 },
+      // Nobody answers there.
+      gone: { engine: "trino", endpoint: "http://127.0.0.1:9" },
+    },
     clusterGroups: {
       default: { members: ["local"], maxRunningQueries: 4 },
+      away: { members: ["gone"], maxRunningQueries: 1 },
       reports: {
         members: ["local"],
         maxRunningQueries: 2,
@@ -113,6 +122,51 @@ function workerConfig(name, port, secret) {
       },
     },
   };
+}
+
+/**
+ * A worker that registered, took a slot of an engine that nobody reaches, and was never heard of again: it goes offline,
+ * and its slot stays in doubt until somebody gives it again.
+ */
+async function leaveGhost(url, secret) {
+  const instanceId = randomBytes(12).toString("hex");
+  const call = async (path, headers, body) => {
+    const answer = await fetch(`${url}/worker${path}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${secret}`,
+        "content-type": "application/json",
+        ...headers,
+      },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+  const registration = {
+    name: "ghost",
+    instanceId,
+    labels: { site: "test" },
+    version: "0.0.1",
+    schemaVersions: [1],
+    heartbeatIntervalSecs: 1,
+  };
+  const { instanceToken } = await call("/register", {}, registration);
+  const proof = { "gateway-instance-id": instanceId, "gateway-instance-token": instanceToken };
+  const asked = { group: "away", candidates: ["gone"], count: 1, waitMs: 0 };
+  const requestId = randomBytes(8).toString("hex");
+  const { granted } = await call("/capacity/acquire", proof, { requestId, instanceId, ...asked });
+  if (granted.length !== 1) throw new Error("the ghost got no slot");
+}
+
+/** What `look` answers as soon as it is something. Looks again and again, for as long as a case may take. */
+export async function eventually(look) {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  throw new Error("it did not come about");
 }
 
 async function startProcess(name, file, config) {

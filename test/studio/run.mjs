@@ -7,12 +7,16 @@ import { startBrowser } from "./browser.mjs";
 import { accessCases } from "./cases/access.mjs";
 import { consoleCases } from "./cases/console.mjs";
 import { firstTimeCases } from "./cases/firstTime.mjs";
+import { liveCases } from "./cases/live.mjs";
 import { lookCases } from "./cases/look.mjs";
+import { objectCases } from "./cases/objects.mjs";
 import { queryCases } from "./cases/queries.mjs";
 import { scriptCases } from "./cases/scripts.mjs";
 import { sessionCases } from "./cases/session.mjs";
-import { writeCases } from "./cases/writes.mjs";
+import { settingCases } from "./cases/settings.mjs";
 import { signOnCases } from "./cases/signOn.mjs";
+import { userCases } from "./cases/users.mjs";
+import { metCases, writeCases } from "./cases/writes.mjs";
 import { startFleet } from "./fleet.mjs";
 
 const words = process.argv.slice(2);
@@ -33,8 +37,14 @@ try {
     ...accessCases,
     ...scriptCases,
     ...lookCases,
+    ...objectCases,
+    ...settingCases,
+    ...userCases,
     ...sessionCases,
     ...signOnCases,
+    ...liveCases,
+    // Of all cases together, so it is no question to some of them.
+    ...(words.length === 0 ? metCases : {}),
   };
   for (const [name, run] of Object.entries(all)) {
     if (words.length > 0 && !words.some((word) => name.includes(word))) continue;
@@ -45,6 +55,7 @@ try {
       console.log(`passed   ${name} (${Math.round((performance.now() - fromMs) / 1_000)} s)`);
     } catch (error) {
       counts.failed += 1;
+      await browser.leave(`failed-${counts.failed}`);
       console.log(`FAILED   ${name}\n${String(error.message).replaceAll(/^/gm, "         ")}`);
     }
   }

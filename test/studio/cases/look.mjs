@@ -9,7 +9,7 @@ export const lookCases = {
       const found = [];
       for (const { path, title } of pages) {
         await go(page, path, title);
-        await shoot(page, `${nameOf(path)}-${theme}`);
+        await shoot(page, `${nameOf(path)}-${theme}`, { fullPage: true });
         found.push(...(await axeProblems(page)).map((one) => `${path} ${one}`));
       }
       expectEqual([...found, ...problems], [], `problems in ${theme}`);
@@ -22,7 +22,7 @@ export const lookCases = {
     const wide = [];
     for (const { path, title } of pages) {
       await go(page, path, title);
-      await shoot(page, `${nameOf(path)}-narrow`);
+      await shoot(page, `${nameOf(path)}-narrow`, { fullPage: true });
       if ((await overflow(page)) > 0) wide.push(path);
     }
     expectEqual([...wide, ...problems], [], "pages that are wider");

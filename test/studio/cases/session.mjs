@@ -6,14 +6,7 @@ import { go } from "./look.mjs";
 export const sessionCases = {
   "an administrator makes users, and each role sees what it may": async ({ browser }) => {
     const admin = await browser.open("/users");
-    for (const role of ["viewer", "operator"]) {
-      await admin.page.getByRole("button", { name: "Add a user" }).click();
-      await admin.page.getByLabel("Name").fill(role);
-      await admin.page.getByLabel("Role").selectOption(role);
-      await admin.page.getByLabel("Password").fill(password);
-      await admin.page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-      await admin.page.getByText(`Saved user ${role}.`).waitFor();
-    }
+    for (const role of ["viewer", "operator"]) await addUser(admin.page, role, role);
     await admin.close();
     const viewer = await browser.open("/queries/history", { user: "viewer" });
     await viewer.page.locator("td a").first().waitFor();
@@ -31,18 +24,24 @@ export const sessionCases = {
     await viewer.close();
     const operator = await browser.open("/queries", { user: "operator" });
     await operator.page.getByRole("link", { name: "Console" }).waitFor();
+    await go(operator.page, "/clusters/local", "local");
+    await operator.page.getByRole("button", { name: "Test connection" }).waitFor();
+    const writes = operator.page.getByRole("button", { name: /^(Delete|Drain|Review and save)$/ });
+    expectEqual(await writes.count(), 0, "writes that an operator is offered");
     await operator.close();
   },
 
   "an ended session asks for a login and goes on where it was": async ({ browser }) => {
-    const { page, context, close } = await browser.open("/groups/default?x=1");
-    await settled(page, "default");
+    const { page, context, close } = await browser.open("/queries/history?status=failed");
+    await settled(page, "Queries");
     await context.clearCookies();
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     await shoot(page, "login");
     await logIn(page, "admin");
-    await settled(page, "default");
-    expectEqual(new URL(page.url()).pathname, "/studio/groups/default", "address after the login");
+    await settled(page, "Queries");
+    const { pathname, search } = new URL(page.url());
+    expectEqual(pathname + search, "/studio/queries/history?status=failed", "address after it");
+    expectEqual(await page.getByLabel("Status").inputValue(), "failed", "filter after it");
     await close();
   },
 
@@ -70,3 +69,14 @@ export const sessionCases = {
     await close();
   },
 };
+
+/** On the page of users. */
+export async function addUser(page, name, role) {
+  await page.getByRole("button", { name: "Add a user" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByLabel("Role").selectOption(role);
+  await dialog.getByLabel("Password").fill(password);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText(`Saved user ${name}.`).waitFor();
+}

@@ -1,5 +1,6 @@
 /** Each write: reviewed, saved with the version that was read, refused in words, and put together after a lost update. */
 import { expectEqual, settled, shoot } from "../browser.mjs";
+import { writeRoutes } from "../writes.mjs";
 import { go } from "./look.mjs";
 
 export const writeCases = {
@@ -97,6 +98,23 @@ export const writeCases = {
     await page.getByRole("button", { name: "Drain" }).waitFor();
     expectEqual(problems, [], "problems");
     await close();
+  },
+};
+
+export const metCases = {
+  "each write that Studio can send was met by a case, each setting too": async ({ browser }) => {
+    const { page, close } = await browser.open("/settings");
+    const settings = await page.evaluate(async () => {
+      const answer = await fetch("/admin/schemas");
+      return Object.keys((await answer.json()).settings);
+    });
+    await close();
+    const routes = writeRoutes();
+    const wanted = [...routes, ...settings.map((name) => `PUT /settings/${name}`)];
+    expectEqual(browser.writes.missing(wanted), [], "writes without a case");
+    expectEqual(browser.writes.unknown(routes), [], "writes that are not in the list");
+    console.log(`         ${wanted.length} kinds of writes`);
+    if (settings.length === 0 || routes.length < 20) throw new Error("the lists were not read");
   },
 };
 

@@ -11,7 +11,6 @@ import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Loaded } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { accessSettings, SettingsTable } from "../write/settingsTable.tsx";
-import { PolicyTrial } from "../write/policyTrial.tsx";
 
 export function AccessPage() {
   const groups = useQuery(objectsQuery("groups"));
@@ -20,12 +19,11 @@ export function AccessPage() {
     <>
       <PageHead
         title="Access"
-        lead="How clients prove who they are, who may use which group, and which statements are refused."
+        lead="How clients prove who they are, who may use which group, which statements are refused, and who sees which rows."
       />
       <SettingsTable shown={(name) => accessSettings.has(name)} title="Providers and policies" />
       <Loaded query={groups}>{(items) => <AllowLists groups={items} />}</Loaded>
-      {operator ? <DryRun title="Dry run: may this user run this?" /> : null}
-      {operator ? <PolicyTrial /> : null}
+      {operator ? <DryRun title="Dry run: may this user run this, and see what?" /> : null}
     </>
   );
 }

@@ -22,7 +22,8 @@ export class ApiError extends Error {
 /** What a write believes is there: a version, or that nothing is. */
 export type Expected = number | "absent";
 
-export interface Ask {
+/** A write is sent by `writes.ts` alone. */
+export interface Request {
   readonly method?: "GET" | "PUT" | "POST" | "DELETE";
   readonly body?: unknown;
   readonly expected?: Expected;
@@ -31,15 +32,17 @@ export interface Ask {
 
 type Parameters = Readonly<Record<string, string | number | undefined>>;
 
-/** `path` is below `/admin`. */
-export async function ask<Answer>(path: string, options: Ask = {}): Promise<Answer> {
-  const response = await send(path, options);
-  if (response.status === 204) return undefined as Answer;
+/** Reads. `path` is below `/admin`. */
+export async function ask<Answer>(
+  path: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<Answer> {
+  const response = await request(path, options);
   return (await response.json()) as Answer;
 }
 
 /** The same with the answer's own headers and body; refusals are thrown all the same. */
-export async function send(path: string, options: Ask = {}): Promise<Response> {
+export async function request(path: string, options: Request = {}): Promise<Response> {
   const { method = "GET", body, expected, signal } = options;
   const headers: Record<string, string> = { accept: "application/json" };
   // A write with a cookie says that it is JSON, also without a body: no form of another page can.

@@ -1,11 +1,11 @@
 /** One cluster: how it is, whether it can be reached, and its configuration as a form of its engine's own schema. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ask, step } from "../api/client.ts";
+import { step } from "../api/client.ts";
 import { capabilitiesQuery } from "../api/consoleQueries.ts";
 import { liveQuery } from "../api/live.ts";
-import { objectQuery } from "../api/queries.ts";
 import type { TestAnswer } from "../api/shapes.ts";
+import { write } from "../api/writes.ts";
 import { useMay } from "../shell/me.ts";
 import { durationText } from "../tool/format.ts";
 import { Health } from "../ui/badge.tsx";
@@ -14,8 +14,10 @@ import { Meter } from "../ui/meter.tsx";
 import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Failure, Loaded } from "../ui/state.tsx";
 import { DeleteButton } from "../write/deleteButton.tsx";
+import { DeletedNote } from "../write/deletedNote.tsx";
 import { EnabledSwitch } from "../write/enabledSwitch.tsx";
 import { newName } from "../write/nameField.tsx";
+import { useObject } from "../write/useObject.ts";
 import { ClusterEditor } from "./clusterEditor.tsx";
 import { ItsGroups } from "./itsGroups.tsx";
 import { NewClusterPage } from "./newClusterPage.tsx";
@@ -27,8 +29,8 @@ export function ClusterPage() {
 
 function KnownCluster({ name }: { readonly name: string }) {
   const navigate = useNavigate();
-  const path = `/clusters/${step(name)}`;
-  const cluster = useQuery({ ...objectQuery(path), refetchInterval: 10_000 });
+  const path = `/clusters/${step(name)}` as const;
+  const cluster = useObject(path);
   const leave = (): void => void navigate({ to: "/clusters", ignoreBlocker: true });
   return (
     <>
@@ -55,6 +57,7 @@ function KnownCluster({ name }: { readonly name: string }) {
             </Card>
           ) : (
             <>
+              <DeletedNote deleted={cluster.deleted} />
               <Now name={name} />
               <ItsGroups cluster={name} />
               <Card title="Configuration">
@@ -116,7 +119,7 @@ function Test({ name }: { readonly name: string }) {
   const operator = useMay("operator");
   const capabilities = useQuery(capabilitiesQuery);
   const test = useMutation({
-    mutationFn: () => ask<TestAnswer>(`/clusters/${step(name)}/test`, { method: "POST" }),
+    mutationFn: () => write<TestAnswer>("POST /clusters/:name/test", { names: [name] }),
   });
   if (!operator) return null;
   const here = capabilities.data?.testCluster !== false;

@@ -2,9 +2,10 @@
 import type { RunTables } from "@gateway/contract/studioApi.ts";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
-import { ask, ApiError, messageOf } from "../api/client.ts";
+import { ApiError, messageOf } from "../api/client.ts";
 import { capabilitiesQuery } from "../api/consoleQueries.ts";
 import { objectsQuery } from "../api/queries.ts";
+import { write } from "../api/writes.ts";
 import { useMay, useMe } from "../shell/me.ts";
 import { countText } from "../tool/format.ts";
 import { Button } from "../ui/button.tsx";
@@ -159,8 +160,7 @@ function useCompletion(group: string) {
   const tables = useQuery({
     queryKey: ["tables", group],
     queryFn: ({ signal }) =>
-      ask<RunTables>("/run-tables", {
-        method: "POST",
+      write<RunTables>("POST /run-tables", {
         body: group === "" ? {} : { group },
         signal,
       }),

@@ -1,6 +1,6 @@
 /** One run of the console: the lines of its answer as they come. */
 import type { RunEvent, RunRequest } from "@gateway/contract/studioApi.ts";
-import { send } from "../api/client.ts";
+import { send } from "../api/writes.ts";
 import { after, startState, type RunError, type RunState } from "./events.ts";
 
 /** Reads to the end; `onState` is told at most once for each piece that arrives. Throws refusals of the request. */
@@ -9,7 +9,7 @@ export async function run(
   signal: AbortSignal,
   onState: (state: RunState) => void,
 ): Promise<void> {
-  const response = await send("/run", { method: "POST", body: request, signal });
+  const response = await send("POST /run", { body: request, signal });
   let state = startState;
   let rest = "";
   const decoder = new TextDecoder();

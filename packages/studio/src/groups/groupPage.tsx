@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { step } from "../api/client.ts";
 import { liveQuery } from "../api/live.ts";
-import { objectQuery, objectsQuery, schemasQuery } from "../api/queries.ts";
+import { objectsQuery, schemasQuery } from "../api/queries.ts";
 import type { ConfigObject } from "../api/shapes.ts";
 import type { Schema } from "../form/schema.ts";
 import { countText } from "../tool/format.ts";
@@ -15,10 +15,12 @@ import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Loaded } from "../ui/state.tsx";
 import { Table } from "../ui/table.tsx";
 import { DeleteButton } from "../write/deleteButton.tsx";
+import { DeletedNote } from "../write/deletedNote.tsx";
 import { EnabledSwitch } from "../write/enabledSwitch.tsx";
 import { membersOf } from "../write/members.ts";
 import { newName, useNaming, type Creation } from "../write/nameField.tsx";
 import { ObjectEditor } from "../write/objectEditor.tsx";
+import { useObject } from "../write/useObject.ts";
 
 export function GroupPage() {
   const name = useParams({ strict: false, select: (params) => params.name ?? "" });
@@ -52,8 +54,8 @@ function NewGroup() {
 
 function KnownGroup({ name }: { readonly name: string }) {
   const navigate = useNavigate();
-  const path = `/groups/${step(name)}`;
-  const group = useQuery({ ...objectQuery(path), refetchInterval: 10_000 });
+  const path = `/groups/${step(name)}` as const;
+  const group = useObject(path);
   const leave = (): void => void navigate({ to: "/groups", ignoreBlocker: true });
   return (
     <>
@@ -77,6 +79,7 @@ function KnownGroup({ name }: { readonly name: string }) {
             </Card>
           ) : (
             <>
+              <DeletedNote deleted={group.deleted} />
               <Now name={name} members={membersOf(object.body)} />
               <Card title="Configuration">
                 <div className="stack">

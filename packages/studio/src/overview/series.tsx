@@ -73,7 +73,7 @@ function Panel(props: {
   const { title, at, lines, text } = props;
   return (
     <Card title={title} flush>
-      <Suspense fallback={<div className="chart" />}>
+      <Suspense fallback={<div className="chart" aria-busy="true" />}>
         <Chart title={title} at={at} lines={lines} text={text} />
       </Suspense>
     </Card>

@@ -1,5 +1,5 @@
 /** Asks before a query is ended: its user gets an error. */
-import { ask, step } from "../api/client.ts";
+import { write } from "../api/writes.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { toast } from "../ui/toast.tsx";
 
@@ -15,7 +15,7 @@ export function CancelQuestion(props: { readonly id: string; readonly onClose: (
       action="Cancel query"
       danger
       act={async () => {
-        const { state } = await ask<Answer>(`/queries/${step(id)}/cancel`, { method: "POST" });
+        const { state } = await write<Answer>("POST /queries/:id/cancel", { names: [id] });
         toast(
           state === "requested"
             ? `Query ${id} is told to end.`

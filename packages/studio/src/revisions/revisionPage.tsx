@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { cache } from "../api/cache.ts";
-import { ask } from "../api/client.ts";
 import { differenceQuery, revisionQuery, statusQuery } from "../api/queries.ts";
 import type { Revision, Written } from "../api/shapes.ts";
+import { write } from "../api/writes.ts";
 import { useMay } from "../shell/me.ts";
 import { countText } from "../tool/format.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -105,7 +105,9 @@ function RollBack({
           title="Make this content the newest?"
           action="Roll back"
           act={async () => {
-            const written = await ask<Written>(`/revisions/${asOf}/rollback`, { method: "POST" });
+            const written = await write<Written>("POST /revisions/:position/rollback", {
+              names: [asOf],
+            });
             made.current = positionIn(written.revision);
             toast(
               written.changed ? "Rolled back. Workers are told now." : "It is the content already.",

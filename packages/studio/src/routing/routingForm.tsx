@@ -1,5 +1,5 @@
 /** Rules as a list that is ordered by dragging or with buttons, each a form of its own schema. */
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { FormContext, type FormContextValue } from "../form/context.ts";
 import { emptyOf, resolved, type Schema } from "../form/schema.ts";
 import { SchemaField } from "../form/schemaField.tsx";
@@ -70,6 +70,26 @@ function ruleSchema(schema: Schema): Schema {
   return isObject(items) ? resolved(items, schema) : {};
 }
 
+/** A rule that is moved by a key takes the focus along, so that it can be moved on. */
+function useFocusThatFollows(routers: readonly Json[]) {
+  const list = useRef<HTMLOListElement>(null);
+  const moved = useRef<{ readonly to: number; readonly way: "up" | "down" }>(undefined);
+  useEffect(() => {
+    if (moved.current === undefined) return;
+    const { to, way } = moved.current;
+    moved.current = undefined;
+    const button = (name: string) =>
+      list.current?.querySelector<HTMLButtonElement>(
+        `button[aria-label="Move rule ${to + 1} ${name}"]:enabled`,
+      );
+    (button(way) ?? button(way === "up" ? "down" : "up"))?.focus();
+  }, [routers]);
+  const follow = (to: number, way: "up" | "down"): void => {
+    moved.current = { to, way };
+  };
+  return { list, follow };
+}
+
 function Rules(props: {
   readonly routers: readonly Json[];
   readonly schema: Schema;
@@ -86,12 +106,13 @@ function Rules(props: {
     onChange(routers.toSpliced(from, 1).toSpliced(to, 0, moved));
     setOpen(undefined);
   };
+  const { list, follow } = useFocusThatFollows(routers);
   return (
     <>
       {routers.length === 0 ? (
         <Empty title="No rule">Every query goes to the fallback.</Empty>
       ) : (
-        <ol className="rules">
+        <ol className="rules" ref={list}>
           {routers.map((router, at) => (
             <Rule
               // Rules have no name but their place.
@@ -109,7 +130,10 @@ function Rules(props: {
                 setOpen(undefined);
                 onChange(routers.toSpliced(at, 1));
               }}
-              onMove={(to) => move(at, to)}
+              onMove={(to) => {
+                follow(to, to < at ? "up" : "down");
+                move(at, to);
+              }}
               onDrag={setDragged}
               onDrop={() => {
                 if (dragged !== undefined) move(dragged, at);

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { objectQuery, objectsQuery, schemasQuery } from "../api/queries.ts";
+import { objectsQuery, schemasQuery } from "../api/queries.ts";
 import { textAt, type Schema } from "../form/schema.ts";
 import { useMay } from "../shell/me.ts";
 import { textOf, type Search } from "../shell/search.ts";
@@ -10,6 +10,7 @@ import { Card, PageHead } from "../ui/page.tsx";
 import { Loaded } from "../ui/state.tsx";
 import { DryRun } from "../write/dryRun.tsx";
 import { ObjectEditor } from "../write/objectEditor.tsx";
+import { useObject } from "../write/useObject.ts";
 import { withNewRule } from "./newRule.ts";
 import { RoutingForm } from "./routingForm.tsx";
 
@@ -17,7 +18,7 @@ const path = "/routing";
 const empty = {};
 
 export function RoutingPage() {
-  const routing = useQuery({ ...objectQuery(path), refetchInterval: 10_000 });
+  const routing = useObject(path);
   const schemas = useQuery(schemasQuery);
   const groups = useQuery(objectsQuery("groups"));
   const operator = useMay("operator");

@@ -2,13 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { step } from "../api/client.ts";
-import { objectQuery, objectsQuery } from "../api/queries.ts";
+import { objectsQuery } from "../api/queries.ts";
 import type { ConfigObject } from "../api/shapes.ts";
 import { Card, PageHead } from "../ui/page.tsx";
 import { Empty, Loaded } from "../ui/state.tsx";
 import { DeleteButton } from "../write/deleteButton.tsx";
+import { DeletedNote } from "../write/deletedNote.tsx";
 import { newName, useNaming, type Creation } from "../write/nameField.tsx";
 import { ObjectEditor } from "../write/objectEditor.tsx";
+import { useObject } from "../write/useObject.ts";
 import { uses } from "./examples.ts";
 import { ScriptForm } from "./scriptForm.tsx";
 
@@ -44,8 +46,8 @@ function NewScript() {
 
 function KnownScript({ name }: { readonly name: string }) {
   const navigate = useNavigate();
-  const path = `/scripts/${step(name)}`;
-  const script = useQuery({ ...objectQuery(path), refetchInterval: 10_000 });
+  const path = `/scripts/${step(name)}` as const;
+  const script = useObject(path);
   const leave = (): void => void navigate({ to: "/scripts", ignoreBlocker: true });
   return (
     <>
@@ -70,6 +72,7 @@ function KnownScript({ name }: { readonly name: string }) {
           ) : (
             <Card title="Script">
               <div className="stack">
+                <DeletedNote deleted={script.deleted} />
                 <Editor name={name} object={object} onGone={leave} />
               </div>
             </Card>

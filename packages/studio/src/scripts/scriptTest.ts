@@ -1,7 +1,7 @@
 /** Asks the control plane what a script does; it need not be saved. */
 import { queryOptions } from "@tanstack/react-query";
-import { ask } from "../api/client.ts";
 import type { ScriptAnswer } from "../api/shapes.ts";
+import { write } from "../api/writes.ts";
 
 export interface ScriptAsked {
   readonly use: string;
@@ -12,8 +12,7 @@ export interface ScriptAsked {
 
 export function testScript(asked: ScriptAsked, signal?: AbortSignal): Promise<ScriptAnswer> {
   const body = asked.source === "" ? { ...asked, source: " " } : asked;
-  return ask("/script-test", {
-    method: "POST",
+  return write("POST /script-test", {
     body,
     ...(signal === undefined ? {} : { signal }),
   });

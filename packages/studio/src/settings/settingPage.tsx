@@ -2,17 +2,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { PolicyTrial } from "../write/policyTrial.tsx";
+import { DryRun } from "../write/dryRun.tsx";
 import { step } from "../api/client.ts";
-import { objectQuery, objectsQuery, schemasQuery } from "../api/queries.ts";
+import { objectsQuery, schemasQuery } from "../api/queries.ts";
 import { emptyOf, textAt, type Schema } from "../form/schema.ts";
 import { useMay } from "../shell/me.ts";
 import { isObject, type Path } from "../tool/json.ts";
 import { Card, PageHead } from "../ui/page.tsx";
 import { Loaded } from "../ui/state.tsx";
 import { DeleteButton } from "../write/deleteButton.tsx";
+import { DeletedNote } from "../write/deletedNote.tsx";
 import { ObjectEditor } from "../write/objectEditor.tsx";
 import { accessSettings } from "../write/settingsTable.tsx";
+import { useObject } from "../write/useObject.ts";
 
 /** How the API begins the paths of a setting: each stands under a root key of its name, but one. */
 const prefixes: Readonly<Record<string, string>> = { history: "gateway.workerApi.history." };
@@ -20,8 +22,8 @@ const prefixes: Readonly<Record<string, string>> = { history: "gateway.workerApi
 export function SettingPage() {
   const name = useParams({ strict: false, select: (params) => params.name ?? "" });
   const navigate = useNavigate();
-  const path = `/settings/${step(name)}`;
-  const setting = useQuery({ ...objectQuery(path), refetchInterval: 10_000 });
+  const path = `/settings/${step(name)}` as const;
+  const setting = useObject(path);
   const schemas = useQuery(schemasQuery);
   const groups = useQuery(objectsQuery("groups"));
   const suggest = useCallback(
@@ -52,6 +54,7 @@ export function SettingPage() {
             {(object) => (
               <Card title={object === null ? "Not set: the defaults hold" : "Configuration"}>
                 <div className="stack" key={object === null ? "new" : "known"}>
+                  <DeletedNote deleted={setting.deleted} />
                   <ObjectEditor
                     path={path}
                     object={object}
@@ -60,7 +63,13 @@ export function SettingPage() {
                     prefix={prefixes[name] ?? `${name}.`}
                     suggest={suggest}
                     onGone={leave}
-                    {...(tried ? { below: (draft) => <PolicyTrial draft={draft} /> } : {})}
+                    {...(tried
+                      ? {
+                          below: (draft) => (
+                            <DryRun title="Dry run: what may this user see?" draft={draft} />
+                          ),
+                        }
+                      : {})}
                   />
                 </div>
               </Card>

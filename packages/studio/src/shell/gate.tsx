@@ -5,10 +5,10 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { cache, forgetAll, meKey } from "../api/cache.ts";
-import { ask } from "../api/client.ts";
 import { signOnQuery } from "../api/consoleQueries.ts";
 import { meQuery } from "../api/queries.ts";
 import type { Me } from "../api/shapes.ts";
+import { write } from "../api/writes.ts";
 import { Button } from "../ui/button.tsx";
 import { TextInput } from "../ui/field.tsx";
 import { Failure, Loading } from "../ui/state.tsx";
@@ -75,7 +75,7 @@ function LogIn({
   const [name, setName] = useState(known);
   const [password, setPassword] = useState("");
   const login = useMutation({
-    mutationFn: () => ask<Me>("/login", { method: "POST", body: { name, password } }),
+    mutationFn: () => write<Me>("POST /login", { body: { name, password } }),
     onSuccess: (me) => begin(me),
   });
   const refused = refusalOf(new URLSearchParams(location.search).get("signOn"));
@@ -141,8 +141,8 @@ function SetUp({ onMade }: { readonly onMade: (name: string) => void }) {
   const [password, setPassword] = useState("");
   const setup = useMutation({
     mutationFn: async () => {
-      await ask("/setup", { method: "POST", body: { token, name, password } });
-      return ask<Me>("/login", { method: "POST", body: { name, password } });
+      await write("POST /setup", { body: { token, name, password } });
+      return write<Me>("POST /login", { body: { name, password } });
     },
     onSuccess: (me) => begin(me),
     onError: () => void cache.invalidateQueries({ queryKey: signOnQuery.queryKey }),

@@ -3,7 +3,7 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState } from "react";
 import { followLive } from "../api/live.ts";
 import { cache, forgetAll, meKey } from "../api/cache.ts";
-import { ask } from "../api/client.ts";
+import { write } from "../api/writes.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { Banners } from "./banner.tsx";
@@ -105,7 +105,7 @@ function Foot() {
 }
 
 async function logOut(): Promise<void> {
-  await ask("/logout", { method: "POST" }).catch(() => undefined);
+  await write("POST /logout").catch(() => undefined);
   cache.setQueryData(meKey, null);
   forgetAll();
 }

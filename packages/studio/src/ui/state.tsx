@@ -56,7 +56,9 @@ export function Failure(props: { readonly error: unknown; readonly retry?: () =>
 
 /** The content of a query, or what stands in its place. What was there before an error stays readable. */
 export function Loaded<Data>(props: {
-  readonly query: UseQueryResult<Data>;
+  readonly query: Pick<UseQueryResult<Data>, "error" | "refetch"> & {
+    readonly data: Data | undefined;
+  };
   readonly children: (data: Data) => ReactNode;
 }) {
   const { query, children } = props;

@@ -5,6 +5,7 @@ import { cache } from "../api/cache.ts";
 import { ApiError, ask, step } from "../api/client.ts";
 import { usersQuery } from "../api/queries.ts";
 import { roles, type Role, type User } from "../api/shapes.ts";
+import { write } from "../api/writes.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Select, TextInput } from "../ui/field.tsx";
@@ -28,8 +29,8 @@ export function UserDialog(props: {
   const [draft, setDraft] = useState<Draft>(() => draftOf(user));
   const save = useMutation({
     mutationFn: () =>
-      ask<User>(`/users/${step(name)}`, {
-        method: "PUT",
+      write<User>("PUT /users/:name", {
+        names: [name],
         expected: user?.version ?? "absent",
         body: bodyOf(draft),
       }),

@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { cache } from "../api/cache.ts";
-import { ask, step } from "../api/client.ts";
 import { sessionsQuery, usersQuery } from "../api/queries.ts";
 import type { AdminSession, User } from "../api/shapes.ts";
+import { write } from "../api/writes.ts";
 import { useMe } from "../shell/me.ts";
 import { Badge, Tag } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -100,7 +100,7 @@ function Question(props: { readonly asked: Asked | undefined; readonly onClose: 
       action="Delete user"
       danger
       act={async () => {
-        await ask(`/users/${step(name)}`, { method: "DELETE", expected: version });
+        await write("DELETE /users/:name", { names: [name], expected: version });
         await cache.invalidateQueries({ queryKey: usersQuery.queryKey });
         toast(`Deleted user ${name}.`);
       }}
@@ -160,7 +160,7 @@ function Sessions() {
               action="End session"
               danger
               act={async () => {
-                await ask(`/sessions/${step(asked.id)}`, { method: "DELETE" });
+                await write("DELETE /sessions/:id", { names: [asked.id] });
                 await cache.invalidateQueries({ queryKey: sessionsQuery.queryKey });
                 toast("The session has ended.");
               }}

@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { cache } from "../api/cache.ts";
-import { ask, step } from "../api/client.ts";
 import { suspectsQuery } from "../api/queries.ts";
 import type { Suspect } from "../api/shapes.ts";
+import { write } from "../api/writes.ts";
 import { useMay } from "../shell/me.ts";
 import { countText, durationText } from "../tool/format.ts";
 import { State } from "../ui/badge.tsx";
@@ -57,7 +57,7 @@ export function Suspects() {
           action="Free the slot"
           danger
           act={async () => {
-            await ask(`/capacity/suspects/${step(asked.lease)}/free`, { method: "POST" });
+            await write("POST /capacity/suspects/:lease/free", { names: [asked.lease] });
             await cache.invalidateQueries({ queryKey: suspectsQuery.queryKey });
             toast("The slot is free.");
           }}

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { cache } from "../api/cache.ts";
-import { ask, step } from "../api/client.ts";
 import { statusQuery, workerQuery } from "../api/queries.ts";
 import type { WorkerDetail } from "../api/shapes.ts";
+import { write } from "../api/writes.ts";
 import { useMay } from "../shell/me.ts";
 import { Badge, State, Tag } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -48,7 +48,7 @@ export function WorkerPage() {
           title="Forget this worker?"
           action="Forget"
           danger
-          act={() => ask(`/workers/${step(instanceId)}`, { method: "DELETE" })}
+          act={() => write("DELETE /workers/:instanceId", { names: [instanceId] })}
           onClose={(done) => {
             setAsked(false);
             if (!done) return;

@@ -5,10 +5,10 @@ import { useMay } from "../shell/me.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { toast } from "../ui/toast.tsx";
-import { deleteObject } from "./write.ts";
+import { deleteObject, type NamedPath } from "./write.ts";
 
 export function DeleteButton(props: {
-  readonly path: string;
+  readonly path: NamedPath;
   readonly object: ConfigObject;
   /** `cluster` */
   readonly what: string;

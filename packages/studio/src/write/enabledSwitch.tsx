@@ -7,10 +7,10 @@ import { withAt, type JsonObject } from "../tool/json.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { toast } from "../ui/toast.tsx";
-import { putObject } from "./write.ts";
+import { putObject, type ObjectPath } from "./write.ts";
 
 export function EnabledSwitch(props: {
-  readonly path: string;
+  readonly path: ObjectPath;
   readonly object: ConfigObject;
   /** `cluster` */
   readonly what: string;

@@ -17,11 +17,11 @@ import { ChangeList } from "./changes.tsx";
 import { Conflict } from "./conflict.tsx";
 import { JsonEditor } from "./jsonEditor.tsx";
 import type { Creation } from "./nameField.tsx";
-import { putObject, type WriteResult } from "./write.ts";
+import { putObject, type WriteResult, type ObjectPath } from "./write.ts";
 
 export interface ObjectEditorProps {
   /** `/clusters/main` */
-  readonly path: string;
+  readonly path: ObjectPath;
   /** Null: it is new. */
   readonly object: ConfigObject | null;
   /** What a new one begins with. */

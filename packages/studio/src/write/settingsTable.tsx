@@ -10,7 +10,13 @@ import { Table } from "../ui/table.tsx";
 import { Ago } from "../ui/time.tsx";
 
 /** Those that say who may do what stand on a page of their own. */
-export const accessSettings: ReadonlySet<string> = new Set(["auth", "authorization", "guardrails"]);
+export const accessSettings: ReadonlySet<string> = new Set([
+  "auth",
+  "authorization",
+  "guardrails",
+  "accessControl",
+  "catalogProvider",
+]);
 
 /** Settings that have a schema here, or a document. */
 export function SettingsTable(props: {
