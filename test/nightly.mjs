@@ -42,6 +42,7 @@ const runs = [
     { GATEWAY_SLOW: "1" },
   ],
   ["deployments: types, chart, alerts, workflows, image", ["test/infra/check.mjs"]],
+  ["what a query costs beside a bare relay, and did before", ["test/bench/regression.mjs"]],
   ["the web console in a browser", ["test/studio/run.mjs"]],
   ["suites of other projects, direct and through", ["test/suites/run.mjs"]],
   [

@@ -2,7 +2,8 @@
  * `node test/bench/oneCore.mjs [trino|mysql|postgres …]`: what stands between a client and a server of one protocol,
  * with everything on one core: client, server, and what is measured with all its threads. So whatever a process does
  * beside its queries is met by a query. Direct, through a bare Node relay, and through gateways whose history is in
- * memory, in the embedded store on the same core, and in the embedded store with a second core. The ways take turns.
+ * memory, in the embedded store on the same core, and in the embedded store with a second core; through HAProxy where the
+ * machine has it. The ways take turns.
  *
  * `BENCH_BEFORE=folder` adds the gateway of another build (a copy of `dist` beside it), `BENCH_SHARE` shortens the run,
  */
@@ -13,6 +14,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median, quantile, spread } from "./figures.mjs";
 import { startGateway } from "./gateway.mjs";
+import { haproxy } from "./peers.mjs";
 import { oneCoreClients } from "./oneCoreClients.mjs";
 import { bareRelay, keepAwake, pinTogether, rssOf, threadClock, unpin } from "./processes.mjs";
 
@@ -62,20 +64,23 @@ keepAwake();
 pinTogether();
 for (const name of asked.length === 0 ? Object.keys(wires) : asked) {
   const rows = await wireRows(name, wires[name]);
-  console.table(Object.fromEntries(rows.map(({ what, ...figures }) => [what, figures])));
+  console.table(Object.fromEntries(rows.map(({ what, shown }) => [what, shown])));
   mkdirSync("bench", { recursive: true });
-  writeFileSync(`bench/oneCore-${name}.json`, `${JSON.stringify(rows, null, 2)}\n`);
+  const kept = rows.map(({ what, figures }) => ({ what, ...figures }));
+  writeFileSync(`bench/oneCore-${name}.json`, `${JSON.stringify(kept, null, 2)}\n`);
 }
 process.exit(0);
 
 async function wireRows(name, wire) {
   const standIn = await standInOf(name);
   const relay = await bareRelay(wire.relay, standIn.port);
+  const peer = await haproxy(wire.relay, standIn.port);
   const gateways = [];
   try {
     const ways = [
       { what: "direct", port: standIn.port },
       { what: "bare Node relay", port: relay.port, pid: relay.pid },
+      ...(peer === undefined ? [] : [{ what: "HAProxy", port: peer.port, pid: peer.pid }]),
     ];
     for (const way of gatewayWays()) {
       const config = JSON.stringify(configOf(wire, standIn.port, way.persistence));
@@ -88,6 +93,7 @@ async function wireRows(name, wire) {
     return await measured(name, ways);
   } finally {
     relay.stop();
+    peer?.stop();
     standIn.stop();
     for (const gateway of gateways) await gateway.stop();
   }
@@ -225,26 +231,35 @@ async function processorOf({ ask }, count, read) {
   return times;
 }
 
-/** `added` is what the direct way did not take in the same round. */
+/** `shown` is for people, `figures` for the page and for the guard (`regression.mjs`). */
 function rowOf({ what, pid, times, main, all, many }, direct, relay) {
-  const row = { what };
-  const p50 = times.map((one) => quantileOf(one, 0.5));
-  row["p50 ms"] = median(p50).toFixed(3);
-  if (pid === undefined) return row;
-  row["rounds"] = main.length;
-  const flat = { main: main.flat(), all: all.flat() };
+  const p50 = median(times.map((one) => quantileOf(one, 0.5)));
+  const figures = { p50Ms: rounded(p50) };
+  if (pid === undefined) return { what, shown: { "p50 ms": p50.toFixed(3) }, figures };
+  const directMs = median(direct.times.map((one) => quantileOf(one, 0.5)));
+  const parts = { main: main.flat(), all: all.flat() };
   const beside = { main: relay.main.flat(), all: relay.all.flat() };
-  for (const [name, values] of Object.entries(flat)) {
-    const shown = Object.values(quantiles).map((part) => quantileOf(values, part).toFixed(0));
-    row[`${name}: µs p50 / p95 / p99`] = shown.join(" / ");
+  const shown = { "p50 ms": p50.toFixed(3), rounds: main.length };
+  figures.addedMs = rounded(p50 - directMs);
+  for (const [name, values] of Object.entries(parts)) {
+    const us = Object.values(quantiles).map((part) => Math.round(quantileOf(values, part)));
     const ratios = Object.values(quantiles).map((part) => ratioOf(values, beside[name], part));
-    row[`${name} : relay`] = ratios.join(" / ");
-    row[`${name} mean`] = mean(values).toFixed(0);
+    shown[`${name}: µs p50 / p95 / p99`] = us.join(" / ");
+    shown[`${name} : relay`] = ratios.join(" / ");
+    shown[`${name} mean`] = mean(values).toFixed(0);
+    figures[`${name}Us`] = us;
+    figures[`${name}ToRelay`] = ratios.map(Number);
   }
-  row["of 8, µs"] = spread(many, 0);
-  row["queries/s per core"] = (1e6 / median(many)).toFixed(0);
-  row["RSS MB"] = (rssOf(pid) / 1e6).toFixed(0);
-  return row;
+  shown["of 8, µs"] = spread(many, 0);
+  figures.ofEightUs = Math.round(median(many));
+  figures.rssMb = Math.round(rssOf(pid) / 1e6);
+  shown["queries/s per core"] = (1e6 / median(many)).toFixed(0);
+  shown["RSS MB"] = figures.rssMb;
+  return { what, shown, figures };
+}
+
+function rounded(ms) {
+  return Math.round(ms * 1_000) / 1_000;
 }
 
 function ratioOf(values, others, part) {
