@@ -124,10 +124,10 @@ const apart = [
   ["F12", "F16"],
 ];
 
-/** Two that can be at once. */
-export function pairOf(chance) {
-  for (;;) {
-    const [first, second] = chance.shuffled(Object.keys(faults));
-    if (!apart.some((two) => two.includes(first) && two.includes(second))) return [first, second];
-  }
-}
+/** All that can be at once, each once, in the order of the matrix. */
+export const pairs = Object.keys(faults).flatMap((first, at, names) =>
+  names
+    .slice(at + 1)
+    .filter((second) => !apart.some((two) => two.includes(first) && two.includes(second)))
+    .map((second) => [first, second]),
+);

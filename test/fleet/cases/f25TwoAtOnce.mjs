@@ -1,22 +1,18 @@
 /**
- * F25: two faults of the matrix at once, drawn by a seed with their order and their length. A fixed pair by day; at
- * night the pairs that the matrix names and then others for an hour, each with a fleet of its own, so that its seed
- * repeats it: `FLEET_SEED=… FLEET_PAIR=F1+F11 node test/fleet/run.mjs f25`.
+ * F25: two faults of the matrix at once, with an order and a length by a seed. A fixed pair by day; at night for an hour
+ * the pairs that were met least so far (`met.mjs`), so that over nights every two meet that can. Each has a fleet of its
+ * own, and its seed repeats it: `FLEET_SEED=… FLEET_PAIR=F1+F11 node test/fleet/run.mjs f25`.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { count as addCount } from "../../evidence/counted.mjs";
 import { Skip, openFleet } from "../fleet.mjs";
-import { faults, pairOf } from "../faults.mjs";
+import { faults, pairs } from "../faults.mjs";
+import { Met } from "../met.mjs";
 import { chanceOf, seed } from "../seed.mjs";
 import { cap, judge, openSwarm, progress, settled } from "../swarm.mjs";
 import { check, notices } from "../wait.mjs";
 
 const loadSecs = Number(process.env.SWARM_SECS ?? 0);
-const named = [
-  ["F1", "F11"],
-  ["F5", "F13"],
-  ["F3", "F16"],
-];
 const byDay = ["F5", "F13"];
 export const title =
   loadSecs > 0
@@ -35,11 +31,13 @@ export async function run(fleet) {
   const given = process.env.FLEET_PAIR?.split("+");
   const endMs = performance.now() + loadSecs * 1_000;
   const sums = { rounds: 0, statements: 0, lost: 0, most: 0 };
-  const pairs = given !== undefined ? [given] : loadSecs > 0 ? [...named] : [byDay];
+  const met = await Met.read(pairs);
   let last;
-  for (let number = 0; pairs.length > 0 || performance.now() < endMs; number += 1) {
-    const pair = pairs.shift();
-    last = await round(fleet, seed + number, pair);
+  for (let number = 0; number === 0 || performance.now() < endMs; number += 1) {
+    const from = seed + number;
+    const pair = given ?? (loadSecs > 0 ? met.least(chanceOf(from)) : byDay);
+    last = await round(fleet, from, pair);
+    if (loadSecs > 0) await met.add(pair, from);
     sums.rounds += 1;
     sums.statements += last.outcome.statements;
     sums.lost += last.outcome.dropped;
@@ -48,13 +46,13 @@ export async function run(fleet) {
   fleet.figure(
     `${sums.rounds} pairs, ${sums.statements} statements at the engine, at most ${sums.most} of ${cap} at once, ${sums.lost} records declared lost, 0 lost without a word`,
   );
+  if (loadSecs > 0) fleet.figure(met.text());
   await planted(last.seen);
 }
 
 /** One pair with a fleet of its own. */
-async function round(fleet, from, pair) {
+async function round(fleet, from, [first, second]) {
   const chance = chanceOf(from);
-  const [first, second] = pair ?? pairOf(chance);
   const name = `${first}+${second}`;
   const own = await openFleet();
   try {
