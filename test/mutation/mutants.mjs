@@ -1,6 +1,11 @@
 /** Small wrongs in a source, one at a time: what a test should notice. Found by TypeScript's own parser. */
 import ts from "typescript";
 
+/** Of lists: what holds for one, and what for all. */
+const quantified = new Map([
+  ["some", "every"],
+  ["every", "some"],
+]);
 const swapped = new Map([
   ["===", "!=="],
   ["!==", "==="],
@@ -67,7 +72,7 @@ function wrongs(node, file, add) {
     add(node, ";", `${said(node)} is gone`);
   }
   if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
-    const other = { some: "every", every: "some" }[node.expression.name.text];
+    const other = quantified.get(node.expression.name.text);
     if (other !== undefined)
       add(node.expression.name, other, `.${said(node.expression.name)} becomes .${other}`);
     if (node.expression.name.text === "filter") {

@@ -21,6 +21,14 @@ describe("mutantsOf", () => {
     ]);
   });
 
+  it("asks of every list what is asked of one of it, and the other way, and of nothing else", () => {
+    expect(textsOf("a.every(isOpen) ?? a.toString")).toEqual([
+      "a.every(isOpen)",
+      "a.some(isOpen) ?? a.toString",
+    ]);
+    expect(textsOf("const text = a.toString();")).toEqual([]);
+  });
+
   it("takes conditions, defaults, filters and calls away", () => {
     const source = "if (a) log(b ?? c);\nreturn all.filter(isOpen).some((one) => one.here);";
     expect(textsOf(source)).toEqual([

@@ -6,7 +6,7 @@
  * `PATH:LINE`, as an unnoticed one is printed, judges what is on that line again.
  *
  * A mutant may be the same program in other words, so no score is 100; and what only a run of the whole gateway would
- * notice counts as unnoticed, for the tests are those of the packages.
+ * notice counts as unnoticed, for the tests are those of the packages. Where none of them sees a source, that is said.
  */
 import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -62,11 +62,12 @@ let judged = 0;
 for (const mutant of sample) {
   if (performance.now() > endMs) break;
   judged += 1;
-  if ((await failing(mutant, await soundTests(mutant))) !== null) continue;
+  const tests = await soundTests(mutant);
+  if ((await failing(mutant, tests)) !== null) continue;
   unnoticed.push(mutant);
-  console.log(
-    `unnoticed  ${relative(root, mutant.file)}:${mutant.line}  ${mutant.what.replaceAll(/\s+/g, " ").slice(0, 120)}`,
-  );
+  const what = mutant.what.replaceAll(/\s+/g, " ").slice(0, 120);
+  const unseen = tests.length === 0 ? " (no test near it)" : "";
+  console.log(`unnoticed  ${relative(root, mutant.file)}:${mutant.line}  ${what}${unseen}`);
 }
 judge?.kill();
 const score = 1 - unnoticed.length / judged;
