@@ -41,6 +41,7 @@ const runs = [
     ["node_modules/vitest/vitest.mjs", "run", "test/ordinary/ordinary.slow.test.ts"],
     { GATEWAY_SLOW: "1" },
   ],
+  ["proofs that take longer than a push may", ["test/real/run.mjs", "ordinary"]],
   ["deployments: types, chart, alerts, workflows, image", ["test/infra/check.mjs"]],
   ["what a query costs beside a bare relay, and did before", ["test/bench/regression.mjs"]],
   ["the web console in a browser", ["test/studio/run.mjs"]],

@@ -1,22 +1,25 @@
 /**
- * Results that nobody holds in memory: ten million rows, a trickle out of sixty million, bursts with pauses
- * between them, and a reader that stops in the middle. Each row is folded into a sum as it comes, and the sums are those of the engine asked directly.
+ * Results that nobody holds in memory: two million rows, ten at night, a trickle out of sixty million, bursts with
+ * pauses between them, and a reader that stops in the middle. Each row is folded into a sum as it comes, and the sums
+ * are those of the engine asked directly.
  */
 import { DuckDBInstance } from "@duckdb/node-api";
 import mysql from "mysql2";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { casesOf } from "../cases.ts";
 import { programOf, type Program } from "./program.ts";
 
 const host = "127.0.0.1";
 const million = 1_000_000;
+const millions = casesOf(2, 10);
 
 /** Four columns: a number, one of few values, a text, and one that is NULL in each third row. */
 const results: readonly (readonly [what: string, sql: string])[] = [
   [
-    "ten million rows",
+    `${millions} million rows`,
     `select range as id, (range * 7919) % 2048 as device, 'n' || range as name,
-       case when range % 3 = 0 then null else range end as maybe from range(${10 * million})`,
+       case when range % 3 = 0 then null else range end as maybe from range(${millions * million})`,
   ],
   [
     "one row in each 2,048 of sixty million",
@@ -79,7 +82,7 @@ describe.each(readers)("over %s", (_wire, read) => {
 
   it("a reader that stops in the middle loses nothing and holds nobody up", async () => {
     const [, sql] = results[0] ?? ["", ""];
-    const shorter = sql.replace(String(10 * million), String(million));
+    const shorter = sql.replace(String(millions * million), String(million));
     const { sums, take } = summing();
     let others = 0;
     await read(shorter, (row) => {

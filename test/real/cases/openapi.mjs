@@ -38,7 +38,7 @@ export const openapiCases = {
           "--exclude-path",
           path,
         ]);
-        await run(gateway, ["--max-examples", "10", ...excluded], 110);
+        await run(gateway, ["--max-examples", "10", ...excluded], 300);
       } finally {
         // It may have imported an empty file, and an export has no secrets to bring back.
         for (const { epoch, sequence } of items) {
@@ -48,7 +48,7 @@ export const openapiCases = {
     },
     "any login and set-up gets a documented answer and no 5xx": async (gateway) => {
       const included = slowPaths.flatMap((path) => ["--include-path", path]);
-      await run(gateway, ["--max-examples", "2", "--phases", "fuzzing", ...included], 60);
+      await run(gateway, ["--max-examples", "2", "--phases", "fuzzing", ...included], 120);
     },
   },
 };

@@ -7,10 +7,11 @@ import { drizzleStore } from "../../store/drizzle.ts";
 import { testDatabase } from "../../store/rig/database.ts";
 import { systemClock } from "@gateway/gateway/host/clock.ts";
 import { expect, it } from "vitest";
+import { casesOf } from "../../../../../test/cases.ts";
 import { fileOf, testAdmin } from "../rig/admin.ts";
 
 const lanes = 6;
-const requestsOfLane = 150;
+const requestsOfLane = casesOf(60, 150);
 
 it("carries out every rollback beside another's edits", async () => {
   await using pglite = await testDatabase();
