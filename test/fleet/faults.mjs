@@ -1,6 +1,6 @@
 /**
  * Faults of the matrix over a swarm, by their numbers there. Each is begun and answers how it ends; `needs` says what the
- * fleet has to have for it.
+ * fleet has to have for it. What can only end once the other fault has is put into `swarm.returning`.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { until } from "./wait.mjs";
@@ -11,9 +11,14 @@ const stormEveryMs = 300;
 export const faults = {
   F1: {
     what: "the control plane is killed",
-    begin: async ({ control }) => {
-      await control.kill();
-      return () => control.restart().open();
+    begin: async (swarm) => {
+      await swarm.control.kill();
+      return () => {
+        const served = supervised(swarm.control);
+        // Judged by whoever waits for it, once both faults are over.
+        served.catch(() => {});
+        swarm.returning.push(served);
+      };
     },
   },
   F2: {
@@ -114,6 +119,23 @@ export const faults = {
     },
   },
 };
+
+/** Started until it serves, as an orchestrator does: without its database a control plane ends, and says why. */
+function supervised(control) {
+  return until(
+    "the control plane serves again",
+    async () => {
+      if (!control.running) control.restart();
+      return control.open().catch((error) => {
+        if (control.running || !withoutDatabase.test(error.message)) throw error;
+        return false;
+      });
+    },
+    90,
+  );
+}
+
+const withoutDatabase = /start: gateway\.persistence: the database is not available/;
 
 /** What can not be at once: both of one process, or of one place. */
 const apart = [

@@ -37,7 +37,16 @@ export async function openSwarm(fleet, needs) {
   const persistence = database === undefined ? {} : { persistence: database.persistence };
   const control = await fleet.controlPlane({ config, port: await freePort(), ...persistence });
   await control.open();
-  const swarm = { engine, database, endpoint, control, links: [], workers: [], load: undefined };
+  const swarm = {
+    engine,
+    database,
+    endpoint,
+    control,
+    links: [],
+    workers: [],
+    load: undefined,
+    returning: [],
+  };
   for (let number = 0; number < workersOfFleet; number += 1) {
     const link = await fleet.proxy(control.port);
     const history = endpoint === undefined ? {} : { endpoint: endpoint.url, spoolMaxRecords };

@@ -67,6 +67,7 @@ async function round(fleet, from, [first, second]) {
       await end();
       await pause(chance.between(0, holdMs.least));
     }
+    await Promise.all(swarm.returning);
     await progress(swarm, warmStatements, 150);
     const seen = await settled(swarm);
     const outcome = judge(seen);
