@@ -11,7 +11,7 @@ export const postgresqlCases = {
   cases: {
     "PostgreSQL over its own protocol": async () => {
       const { folder } = await debianPrograms();
-      const server = await startPostgres(folder);
+      const server = await startPostgres(folder, { max_prepared_transactions: 10 });
       try {
         for (const test of [
           "postgresql",

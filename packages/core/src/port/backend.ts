@@ -9,6 +9,7 @@ import type { Secret } from "../secret.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { TokenReader } from "../sql/longText.ts";
 import type { Division } from "../sql/session/statement.ts";
+import type { Statement } from "../sql/statement.ts";
 import type { Steps } from "../sql/reading/steps.ts";
 import type { Column } from "../type/type.ts";
 import type { Host } from "./host.ts";
@@ -29,6 +30,11 @@ export interface PinnedLane extends Lane, AsyncDisposable {
   /** Ends the transaction. It is over even when this fails. */
   commit(signal: AbortSignal): Promise<Result<void, GatewayError>>;
   rollback(signal: AbortSignal): Promise<Result<void, GatewayError>>;
+  /**
+   * `PREPARE TRANSACTION`: the transaction leaves the connection, and waits in the engine until some session commits it
+   * or rolls it back. Missing where the engine has no such thing.
+   */
+  prepare?(statement: Statement, signal: AbortSignal): Promise<Result<void, GatewayError>>;
   /**
    * Whether the transaction goes on, and its last statement, if it failed, changed nothing. Missing where
    * nobody can say so, or where a statement that reads as a query may still change something.

@@ -6,6 +6,7 @@ import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/ide
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts";
+import type { Statement } from "@gateway/core/sql/statement.ts";
 import { ask } from "./client/ask.ts";
 import type { Taken } from "./client/pool.ts";
 import { nameOf } from "./identity.ts";
@@ -19,6 +20,7 @@ import {
   type RunContext,
 } from "./lane.ts";
 import { changedIsolation, openingOf } from "./sql/modes.ts";
+import { preparationOf } from "./sql/preparation.ts";
 import { quoteIdentifier } from "./sql/quote.ts";
 
 /** What a lane has from its BEGIN. */
@@ -114,6 +116,17 @@ export class TransactionLane implements PinnedLane {
     return ended.ok ? ok(undefined) : ended;
   }
 
+  async prepare(statement: Statement, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    const sql = preparationOf(statement.sql);
+    if (sql === undefined) return err(gatewayError("query.syntax"));
+    const ended = await this.#end(sql, signal);
+    if (!ended.ok) return ended;
+    return ended.value === "ROLLBACK"
+      ? err(gatewayError("query.transactionAborted"))
+      : ok(undefined);
+  }
+
   async divide({ kind, name }: Division, signal: AbortSignal): Promise<Result<void, GatewayError>> {
     using _turn = await this.#takeTurn();
     if (this.#closed || !this.#open) return err(over);
@@ -172,10 +185,7 @@ export class TransactionLane implements PinnedLane {
     return undefined;
   }
 
-  async #end(
-    sql: "COMMIT" | "ROLLBACK",
-    signal: AbortSignal,
-  ): Promise<Result<string, GatewayError>> {
+  async #end(sql: string, signal: AbortSignal): Promise<Result<string, GatewayError>> {
     if (this.#closed || !this.#open) return err(over);
     const { member } = this.#taken;
     const done = await askToEnd(member, sql, this.#context, signal);

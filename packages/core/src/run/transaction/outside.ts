@@ -8,7 +8,7 @@ import { divideNothing, wordsOf } from "./savepoints.ts";
 import { outcomeOf, type EndWish } from "./wish.ts";
 
 /** COMMIT or ROLLBACK: PostgreSQL and MySQL both answer success, unless another is to follow. */
-export async function* endOutside({ kind, chain }: EndWish, open: OpenQuery): Stage {
+export async function* endOutside({ kind, chain, prepares }: EndWish, open: OpenQuery): Stage {
   if (chain) {
     const message = `${kind.toUpperCase()} AND CHAIN can only be used in transaction blocks`;
     const error = gatewayError("query.transaction", { sqlState: "25P01", message });
@@ -16,7 +16,9 @@ export async function* endOutside({ kind, chain }: EndWish, open: OpenQuery): St
   }
   yield { kind: "notice", code: "noTransaction", text: "there is no transaction in progress" };
   yield { kind: "session", change: { kind: "unpinned", outcome: outcomeOf[kind] } };
-  return { kind: "done", stats: open.live.stats(), updateType: kind.toUpperCase() };
+  // Nothing was prepared, and PostgreSQL says so by this word.
+  const updateType = prepares ? "ROLLBACK" : kind.toUpperCase();
+  return { kind: "done", stats: open.live.stats(), updateType };
 }
 
 /** A savepoint's statement. */

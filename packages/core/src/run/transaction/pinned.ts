@@ -14,7 +14,7 @@ import { PatientReader } from "../step/patience.ts";
 import type { Pin } from "../../query/pin.ts";
 import { chain, divide, failedIn } from "./divided.ts";
 import { keptBehind } from "./kept.ts";
-import { outcomeOf, wishOf, type EndWish } from "./wish.ts";
+import { outcomeOf, preparing, wishOf, type EndWish } from "./wish.ts";
 import { identify, ownPin, unlogged, type SessionPin } from "./pinSession.ts";
 import type { Query } from "../../query/query.ts";
 import { relay } from "../step/relay.ts";
@@ -106,7 +106,15 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
 async function* endTransaction(wish: EndWish, open: OpenQuery, pin: SessionPin): Stage {
   // COMMIT of an aborted transaction is a rollback, and says so.
   const kind = pin.state === "aborted" ? "rollback" : wish.kind;
-  const ended = await pin.lane[kind](open.live.signal);
+  const prepares = wish.prepares && kind === "commit";
+  // Who decides it later counts on its waiting: an engine that would commit it at once must not be asked.
+  if (prepares && pin.lane.prepare === undefined) {
+    const message = "the engine has no PREPARE TRANSACTION";
+    return failedIn(pin, open, gatewayError("query.unsupported", { message }));
+  }
+  const { signal } = open.live;
+  const preparation = prepares ? pin.lane.prepare?.(open.query.statement, signal) : undefined;
+  const ended = await (preparation ?? pin.lane[kind](signal));
   const chained = ended.ok && wish.chain ? await chain(open, pin) : ended;
   const outcome = ended.ok ? outcomeOf[kind] : "rolledBack";
   if (chained.ok && wish.chain) {
@@ -118,7 +126,11 @@ async function* endTransaction(wish: EndWish, open: OpenQuery, pin: SessionPin):
     if (kept !== undefined) yield { kind: "session", change: { kind: "kept", kept } };
   }
   const last: LastEvent = chained.ok
-    ? { kind: "done", stats: open.live.stats(), updateType: kind.toUpperCase() }
+    ? {
+        kind: "done",
+        stats: open.live.stats(),
+        updateType: prepares ? preparing : kind.toUpperCase(),
+      }
     : { kind: "failed", error: pin.endedBy ?? chained.error };
   return last;
 }

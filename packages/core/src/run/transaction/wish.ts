@@ -12,11 +12,18 @@ export type Wish =
   /** Refused with `query.syntax` where it begins like a savepoint's statement and can not be read. */
   | { readonly kind: "divide"; readonly division: Result<Division, GatewayError> };
 
-/** `chain`: another transaction follows at once. */
+/**
+ * `chain`: another transaction follows at once. `prepares`: the commit is `PREPARE TRANSACTION`, whose transaction waits
+ * in the engine for another statement to decide it.
+ */
 export interface EndWish {
   readonly kind: "commit" | "rollback";
   readonly chain: boolean;
+  readonly prepares: boolean;
 }
+
+/** The tag of the statement that leaves a transaction to a later decision. */
+export const preparing = "PREPARE TRANSACTION";
 
 /** What a client is told of a statement that ended a transaction. */
 export const outcomeOf = {
@@ -26,14 +33,14 @@ export const outcomeOf = {
 
 /** Undefined for every statement that, in the client's dialect, is not about transactions. */
 export function wishOf({ statement, session: { dialect } }: Query): Wish | undefined {
-  const { kind, session } = statement;
+  const { kind, session, tag } = statement;
   switch (kind) {
     case "begin":
       return { kind };
     case "commit":
     case "rollback": {
       const ends = session?.kind === "commit" || session?.kind === "rollback";
-      return { kind, chain: ends && session.chain };
+      return { kind, chain: ends && session.chain, prepares: tag === preparing };
     }
     case "savepoint":
       if (dialect === "trino" || dialect === "clickhouse") return undefined;
