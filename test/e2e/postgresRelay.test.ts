@@ -200,6 +200,34 @@ describe("a connection that is ended in SQL", () => {
   });
 });
 
+describe("a portal that was bound under a name", () => {
+  it("is moved and read on by statements", async () => {
+    const named = [
+      parseOf("", "select generate_series as n from generate_series(0, 9)"),
+      bindOf({ portal: "p" }),
+    ];
+    await answer(through, queryOf("begin"));
+    expect(letters(await answer(through, ...named, sync))).toBe("12Z");
+    expect(letters(await answer(through, executeOf("p", 2), sync))).toBe("DDsZ");
+    const moved = await answer(through, queryOf("move forward 3 in p"));
+    expect(moved.map(({ body }) => body.toString("latin1"))[0]).toBe("MOVE 3\0");
+    const fetched = await answer(through, queryOf("fetch 1 from p"));
+    expect(letters(fetched)).toBe("TDCZ");
+    expect(fetched[1]?.body.toString("latin1")).toContain("5");
+    await answer(through, queryOf("rollback"));
+  });
+
+  it("tells of its transaction once that failed", async () => {
+    await answer(through, queryOf("begin"));
+    const wrong = [parseOf("", "select 1 / $1::int", [23]), bindOf({ portal: "w", values: ["x"] })];
+    const seen = await answer(through, ...wrong, executeOf("w"), sync);
+    expect(seen.some(({ type }) => type === "E")).toBe(true);
+    const again = await answer(through, executeOf("w"), sync);
+    expect(errorOf(again[0])["C"]).toBe("25P02");
+    await answer(through, queryOf("rollback"));
+  });
+});
+
 describe("a group with another engine in it", () => {
   it("is answered by the gateway's own words and types", async () => {
     const clusters = {

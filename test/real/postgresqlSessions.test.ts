@@ -47,7 +47,8 @@ async function cell(client: pg.Client, sql: string): Promise<unknown> {
   return Object.values(rows[0] ?? {})[0];
 }
 
-const pidSql = "select pg_backend_pid()";
+/** The server's own number: asked alone, it is the gateway's wherever connections are shared. */
+const pidSql = "select 0 + pg_backend_pid()";
 const stateOf = async (client: pg.Client, sql: string): Promise<unknown> =>
   await client.query(sql).then(
     () => "done",
@@ -114,6 +115,30 @@ describe("in transaction mode", () => {
     });
   });
 
+  it("leaves a prepared transaction to whoever decides it", async () => {
+    await both(async () => {
+      await ann.query("create table if not exists decided (a int)");
+      await ann.query("begin");
+      await ann.query("insert into decided values (1)");
+      expect((await ann.query("prepare transaction 'a''b'")).command).toBe("PREPARE");
+      expect(await cell(bob, "select count(*)::int from decided")).toBe(0);
+      await bob.query("commit prepared 'a''b'");
+      expect(await cell(ann, "select count(*)::int from decided")).toBe(1);
+      await ann.query("drop table decided");
+    });
+  });
+
+  it("writes nothing and shows intervals as its session was told", async () => {
+    await both(async () => {
+      await ann.query("set default_transaction_read_only = on");
+      await ann.query("set intervalstyle = 'iso_8601'");
+      expect(await stateOf(ann, "create table unwritten (a int)")).toBe("25006");
+      expect(await cell(ann, "select (interval '1 day')::text")).toBe("P1D");
+      expect(await cell(bob, "select (interval '1 day')::text")).toBe("1 day");
+      expect(await stateOf(bob, "create temp table written (a int) on commit drop")).toBe("done");
+    });
+  });
+
   it("tells a client at rest what it listens to", async () => {
     await both(async () => {
       const heard = new Promise<pg.Notification>((resolve) => {
@@ -124,6 +149,7 @@ describe("in transaction mode", () => {
       const { processId: others, ...first } = await heard;
       expect(first).toMatchObject({ channel: "news", payload: "first" });
       const own = (ann as unknown as { processID: number }).processID;
+      expect(others).toBe((bob as unknown as { processID: number }).processID);
       expect(others).not.toBe(own);
       const more: (string | undefined)[] = [];
       ann.on("notification", ({ payload, processId }) => {

@@ -42,6 +42,8 @@ export interface Session {
    * that denies still does, and the group's lists say who may use it.
    */
   readonly chosenGroup?: string | undefined;
+  /** By which number a client of PostgreSQL was told to know its session, where it speaks that protocol. */
+  readonly process?: number | undefined;
   /** Set while the session is in a transaction: its statements run on one connection in one slot. */
   readonly pin: Pin | undefined;
   /** Set while a connection stays with the session: its statements and transactions run there. */

@@ -70,6 +70,8 @@ class PostgresqlBackend implements Backend {
   readonly #control: Pool;
   readonly #ownTag: string;
   #statuses: ReadonlyMap<string, string> | undefined;
+  /** Open connections by the server's numbers of their processes. */
+  readonly #peers = new Map<number, Member>();
   #closed = false;
 
   constructor(cluster: string, config: PostgresqlConfig, host: Host, tls: ServerTls | undefined) {
@@ -235,6 +237,14 @@ class PostgresqlBackend implements Backend {
 
   #met(member: Member): Result<Member, GatewayError> {
     this.#statuses = member.statuses;
+    const process = member.key?.process;
+    if (process !== undefined) {
+      member.peers = this.#peers;
+      this.#peers.set(process, member);
+      member.whenClosed(() => {
+        if (this.#peers.get(process) === member) this.#peers.delete(process);
+      });
+    }
     return ok(member);
   }
 

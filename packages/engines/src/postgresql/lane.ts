@@ -50,6 +50,7 @@ export async function* runOn(
   context: RunContext,
   signal: AbortSignal,
 ): ResultStream {
+  member.session = query.session.process;
   // Before it is looked up among what the connection keeps prepared.
   const left = await withoutOthers(member, query, signal);
   if (left !== undefined) return yield { kind: "failed", error: left };

@@ -89,17 +89,27 @@ export function errorReport(
   const detail = detailOf(error, place);
   const hint = hintOf(error);
   const { detail: _detail, ...subject } = error.subject ?? {};
-  const vendor = error.vendor?.of === "postgres" ? placesOf(error.vendor.fields) : {};
+  const fields = error.vendor?.of === "postgres" ? error.vendor.fields : noFields;
+  const whole = (letter: string, known: string) => wholeOf(known, fields.get(letter));
   return {
     ...subject,
-    ...vendor,
+    ...placesOf(fields),
     severity,
     sqlState: error.sqlState ?? sqlState,
-    message: error.message,
-    ...(detail === undefined ? {} : { detail }),
-    ...(hint === undefined ? {} : { hint }),
+    message: whole("M", error.message),
+    ...(detail === undefined ? {} : { detail: whole("D", detail) }),
+    ...(hint === undefined ? {} : { hint: whole("H", hint) }),
     ...(position === undefined ? {} : { position }),
   };
+}
+
+const noFields: PostgresFields = new Map();
+
+/** A text that was shortened for records goes to its client as the server wrote it. */
+function wholeOf(known: string, said: string | undefined): string {
+  return said !== undefined && known.endsWith("…") && said.startsWith(known.slice(0, -1))
+    ? said
+    : known;
 }
 
 const severities = [

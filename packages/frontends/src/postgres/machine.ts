@@ -128,8 +128,9 @@ const working = {
   copyDone: to("idle"),
   copyFail: to("idle"),
   badQueryText: to("idle", "reportText", "ready", "flush"),
-  badText: to("skipping", "reportText"),
-  stepFailed: to("skipping"),
+  badText: to("skipping", "reportText", "flush"),
+  // As from a server: a client that still writes a long series hears at once that it is in vain.
+  stepFailed: to("skipping", "flush"),
 } as const satisfies Row;
 
 const passOver = to("skipping");

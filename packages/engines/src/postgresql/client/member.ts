@@ -40,6 +40,10 @@ export type Piece =
 
 export class Member {
   readonly server: Server;
+  /** The number by which the client of the session that ran here last knows that session. */
+  session: number | undefined;
+  /** Connections of the same cluster by the server's numbers of their processes. */
+  peers: ReadonlyMap<number, Member> | undefined;
   /** The server's own values, as it reports them. */
   readonly statuses = new Map<string, string>();
   /** For cancel requests; undefined where the server gave none. */
@@ -80,6 +84,12 @@ export class Member {
     stream.on("error", () => this.#wake?.());
     // An idle connection reads, so that its end is seen.
     stream.resume();
+  }
+
+  /** Tells when the connection is over. */
+  whenClosed(tell: () => void): void {
+    if (this.#stream.closed) tell();
+    else this.#stream.once("close", tell);
   }
 
   get open(): boolean {
@@ -263,13 +273,18 @@ export class Member {
     }
   }
 
-  /** As the listener is told it: a notification of the connection's own session says so by process 0. */
+  /**
+   * As the listener is told it: a notification of the connection's own session says so by process 0, and one of another
+   * session here by that session's number, which its client knows.
+   */
   #toldOf(frame: Frame): Uint8Array {
     const bytes = wholeOf(frame);
     const { type, body } = frame;
     if (type !== notificationResponse || body.length < 4) return bytes;
-    const own = new DataView(body.buffer, body.byteOffset).getInt32(0) === this.key?.process;
-    if (own) bytes.fill(0, 5, 9);
+    const process = new DataView(body.buffer, body.byteOffset).getInt32(0);
+    const own = process === this.key?.process;
+    const told = own ? 0 : (this.peers?.get(process)?.session ?? process);
+    bytes.writeInt32BE(told, 5);
     return bytes;
   }
 
@@ -328,7 +343,7 @@ export class Member {
 }
 
 /** A frame as it came. */
-function wholeOf({ type, body }: Frame): Uint8Array {
+function wholeOf({ type, body }: Frame): Buffer {
   const bytes = Buffer.allocUnsafe(body.length + 5);
   bytes[0] = type;
   bytes.writeInt32BE(body.length + 4, 1);

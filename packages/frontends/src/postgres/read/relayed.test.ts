@@ -18,6 +18,14 @@ describe("relayedReader", () => {
     expect(firstOf(sql, "shared")).toMatchObject({ sql, kind: { kind: "query" }, relayed: true });
   });
 
+  it("answers for its process where no connection is its own", () => {
+    const sql = "select pg_backend_pid()";
+    expect(firstOf(sql, "shared").relayed).toBeUndefined();
+    expect(firstOf(sql, "asked").relayed).toBeUndefined();
+    expect(firstOf(sql, "kept").relayed).toBe(true);
+    expect(firstOf("select pg_backend_pid(), version()", "shared").relayed).toBe(true);
+  });
+
   it.each([
     "set work_mem = '1MB'",
     "reset all",

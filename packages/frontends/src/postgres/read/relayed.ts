@@ -44,8 +44,8 @@ function relayedOf(read: ReadStatement, relaying: Relaying): ReadStatement {
     const { sql, start } = read;
     return { sql, start, kind, statement: read.statement, asked: true };
   }
-  if (!stays && !isServers(kind) && !copies && !(isRefused(kind) && serversWords.has(word)))
-    return read;
+  const servers = isServers(kind) && !(passesAlone(relaying) && asksProcess(kind));
+  if (!stays && !servers && !copies && !(isRefused(kind) && serversWords.has(word))) return read;
   const { sql, start } = read.whole ?? read;
   let statement: Statement | undefined;
   const signal = word === "SELECT" ? readSignal(sql, second) : undefined;
@@ -61,8 +61,26 @@ function relayedOf(read: ReadStatement, relaying: Relaying): ReadStatement {
     copies,
     varies: word === "FETCH",
     ...(together ? { together } : {}),
+    ...(kind.kind === "cursor" ? { cursor: kind.cursor } : {}),
     ...(signal === undefined ? {} : { signal }),
   };
+}
+
+/** Each statement runs on a connection of its own. */
+function passesAlone(relaying: Relaying): boolean {
+  return relaying === "shared" || relaying === "asked";
+}
+
+/**
+ * True for a client that asks which process is its own. Where no connection is, that is the number by which the gateway
+ * knows the session: it ends what the session runs, and notifications name it.
+ */
+function asksProcess(kind: Kind): boolean {
+  return (
+    kind.kind === "local" &&
+    kind.local.kind === "ask" &&
+    kind.local.questions.every(({ ask }) => ask === "pg_backend_pid")
+  );
 }
 
 /** A transaction that fails undoes it. */

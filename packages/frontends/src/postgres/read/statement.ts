@@ -54,6 +54,8 @@ export interface ReadStatement {
   readonly copies?: boolean;
   /** A FETCH that is relayed: its columns are those of whatever cursor has the name when it runs. */
   readonly varies?: boolean;
+  /** A FETCH, MOVE or CLOSE that is relayed: of a portal that its client bound by the protocol, it is answered here. */
+  readonly cursor?: CursorStatement;
   /** It signals a connection, of a server's or of this listener's. */
   readonly signal?: Signal;
   /** The whole statement and where it stands, where `sql` is only the query in it. */

@@ -94,6 +94,11 @@ export class Cursors {
     return { kind: "complete", rows: 0, tag: "CLOSE CURSOR" };
   }
 
+  /** True for a statement over a portal that the client bound: no server knows that. */
+  knows(cursor: CursorStatement): boolean {
+    return cursor.name !== undefined && this.#parts.named.cursor(cursor.name).ok;
+  }
+
   /** True for a FETCH that is prepared before its cursor is declared: PostgreSQL describes it as NoData. */
   declaredLater({ kind }: Prepared): boolean {
     if (kind.kind !== "cursor" || kind.cursor.kind !== "fetch") return false;
@@ -141,10 +146,11 @@ export class Cursors {
   }
 
   #executionOf(portal: Portal, columns: readonly Column[], formats: readonly Format[]) {
-    const { prepared, parameters } = portal;
+    const { prepared, parameters, call } = portal;
     return (portal.execution ??= this.#parts.executor.prepare({
       statement: prepared,
       parameters,
+      call,
       formats,
       promised: columns,
     }));

@@ -122,9 +122,9 @@ export class Desk implements KeyOwner {
     this.#gone = (error) => parts.gone(error);
     this.user = session.identity.user;
     this.#slices = parts.host.slices;
-    this.#session = new ClientSession(session);
     this.#registration = keys.register(keyBytes, this);
     const { process } = this.#registration.key;
+    this.#session = new ClientSession({ ...session, process }, () => this.#relays() !== "no");
     const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
     const { door, mirrors } = parts;
     const relays = (): Relaying =>

@@ -28,6 +28,7 @@ import type { Outbox } from "../outbox.ts";
 import type { AsideRoom } from "./rowsAside.ts";
 import { processIn, type Signal } from "../read/signalStatement.ts";
 import type { Prepared, ReadStatement } from "../read/statement.ts";
+import { nativeAmong } from "../session/settings.ts";
 import { ownColumns } from "../value/ownTypes.ts";
 
 export interface ExecutorParts {
@@ -106,6 +107,8 @@ export class Executor {
       if (session.refuses && !passes) return refusal();
       // A second BEGIN is a warning in a transaction that goes on, and an error in one that failed.
       if (session.status === "E" && kind.kind === "transaction" && !kind.ends) return refusal();
+      const beyond = statement.relayed === true ? undefined : nativeAmong(session.value.settings);
+      if (beyond !== undefined && kind.kind !== "transaction") return notFollowed(beyond);
       const sent = statement.signal && this.#signal(statement.signal, call);
       if (sent !== undefined) return session.status === "E" ? refusal() : sent();
       encodeQueryId(query.id, session, out, statement.relayed === true);
@@ -366,6 +369,12 @@ function ownStatement(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Statement {
 
 async function* refusal(): ResultStream {
   yield { kind: "failed", error: gatewayError("query.transactionAborted") };
+}
+
+/** The engines changed behind the session's back: what it set for a server of PostgreSQL would be lost. */
+async function* notFollowed(name: string): ResultStream {
+  const message = `the engine does not follow ${name}`;
+  yield { kind: "failed", error: gatewayError("query.unsupported", { message }) };
 }
 
 const noStats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 };

@@ -285,6 +285,11 @@ export class Series {
     if (kind.kind === "cursor") {
       return this.cursors.run(kind.cursor, { formats, announce });
     }
+    // A FETCH was described as the server's already.
+    const { cursor } = prepared;
+    if (cursor !== undefined && !prepared.varies && this.cursors.knows(cursor)) {
+      return this.cursors.run(cursor, { formats, announce });
+    }
     if (kind.kind === "declare") {
       if (announce !== "no") out.put({ kind: "noData" });
       return this.cursors.declare(prepared, parameters);
@@ -329,6 +334,9 @@ export class Series {
 
   /** A complete portal gives no more rows. One that failed, or has no result, can not run again. */
   #executeAgain(name: string, { execution }: Portal): Failure | undefined {
+    // The transaction is what the client has to end, whatever became of its portals.
+    if (this.#parts.session.status === "E")
+      return failure(gatewayError("query.transactionAborted"));
     if (execution?.state === "abandoned") return failure(gatewayError("query.abandoned"));
     if (execution?.state === "complete" && execution.columns !== undefined) {
       this.#parts.out.put({ kind: "commandComplete", tag: "SELECT 0" });

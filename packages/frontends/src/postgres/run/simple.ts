@@ -95,10 +95,9 @@ async function run(statement: ReadStatement, text: string, parts: SimpleParts): 
   if (kind.kind === "declare") {
     return { stop: await series.cursors.declare(preparedFrom(statement, text), []) };
   }
-  if (kind.kind === "cursor") {
-    return {
-      stop: await series.cursors.run(kind.cursor, { formats: undefined, announce: "rows" }),
-    };
+  const cursor = kind.kind === "cursor" ? kind.cursor : statement.cursor;
+  if (cursor !== undefined && (kind.kind === "cursor" || series.cursors.knows(cursor))) {
+    return { stop: await series.cursors.run(cursor, { formats: undefined, announce: "rows" }) };
   }
   if (kind.kind === "transaction" && implicit.open) {
     if (!kind.ends) {

@@ -54,8 +54,12 @@ export class ClientSession {
   /** Id of the last query that went through the door. */
   lastQueryId = "";
 
-  constructor(session: Session) {
+  /** Every engine that the session may reach is a PostgreSQL. */
+  readonly #native: () => boolean;
+
+  constructor(session: Session, native: () => boolean = () => false) {
     this.#value = session;
+    this.#native = native;
     this.#initial = session.settings;
     this.#zone = zoneOf(this.setting("timezone")) ?? utc;
   }
@@ -130,7 +134,9 @@ export class ClientSession {
       return err(fixedError(setting));
     }
     const accepted =
-      value === undefined ? ok(this.#initial.get(key)) : accept(name, setting, value);
+      value === undefined
+        ? ok(this.#initial.get(key))
+        : accept(name, setting, value, this.#native());
     if (!accepted.ok) return accepted;
     // Outside of a transaction the statement is one of its own, which is over with it.
     const ofTransaction = transactionModes.has(key);
@@ -312,6 +318,7 @@ export function accept(
   name: string,
   setting: Setting | undefined,
   value: string,
+  native = false,
 ): Result<string, GatewayError> {
   const refused = (reason: Refusal) => {
     const shown = setting?.name ?? name;
@@ -327,7 +334,8 @@ export function accept(
   if (value.length > valueMax || value.includes("\0")) return refused(invalid);
   if (name.toLowerCase() === "gateway.tags" && parseTags(value) === undefined)
     return refused(invalid);
-  const kept = setting?.accept?.(value) ?? value;
+  const taking = (native ? setting?.acceptNative : undefined) ?? setting?.accept;
+  const kept = taking?.(value) ?? value;
   return typeof kept === "symbol" ? refused(kept) : ok(kept);
 }
 

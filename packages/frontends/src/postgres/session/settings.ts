@@ -16,8 +16,12 @@ export interface Setting {
   /** Told to the client at the start and on every change (GUC_REPORT). */
   readonly reported: boolean;
   /** The value in the form it is stored, or why it is refused. Absent: the setting can not be changed. */
-  readonly accept?: (value: string) => string | Refusal;
+  readonly accept?: Accept;
+  /** The same where every engine that the session may reach is a PostgreSQL: it follows more. Absent where that is `accept`. */
+  readonly acceptNative?: Accept;
 }
+
+type Accept = (value: string) => string | Refusal;
 
 /** `invalid`: no such value exists. `unsupported`: PostgreSQL has it, we do not. */
 export const invalid = Symbol("invalid");
@@ -68,19 +72,21 @@ function fixed(name: string, initial: string, reported = false): Setting {
   return { name, initial, reported };
 }
 
-function open(
-  name: string,
-  initial: string,
-  accept: (value: string) => string | Refusal = any,
-  reported = false,
-): Setting {
+function open(name: string, initial: string, accept: Accept = any, reported = false): Setting {
   return { name, initial, reported, accept };
+}
+
+/** A reported setting of which only a server of PostgreSQL follows every value. */
+function followed(name: string, initial: string, accept: Accept, acceptNative: Accept): Setting {
+  return { name, initial, reported: true, accept, acceptNative };
 }
 
 /** A setting that counts something, shown as PostgreSQL does. */
 function counted(name: string, initial: string, unit: Unit, min = 0): Setting {
   return open(name, initial, (value) => quantityText(value, unit, min) ?? invalid);
 }
+
+const intervalStyles = ["postgres", "postgres_verbose", "sql_standard", "iso_8601"];
 
 const list: readonly Setting[] = [
   fixed("server_version", serverVersion, true),
@@ -97,11 +103,11 @@ const list: readonly Setting[] = [
   fixed("lc_ctype", "C.UTF-8"),
   open("application_name", "", (value) => value.slice(0, nameMax), true),
   open("client_encoding", "UTF8", encoding, true),
-  open("DateStyle", "ISO, MDY", dateStyle, true),
-  open("IntervalStyle", "postgres", oneOf("postgres"), true),
+  followed("DateStyle", "ISO, MDY", dateStyle, anyDateStyle),
+  followed("IntervalStyle", "postgres", oneOf("postgres"), oneOf(...intervalStyles)),
   open("TimeZone", "UTC", (value) => zoneOf(value)?.name ?? invalid, true),
   open("standard_conforming_strings", "on", always("on"), true),
-  open("default_transaction_read_only", "off", always("off"), true),
+  followed("default_transaction_read_only", "off", always("off"), boolean),
   open("transaction_read_only", "off", always("off")),
   open("default_transaction_isolation", "read committed", isolation),
   open("transaction_isolation", "read committed", isolation),
@@ -202,18 +208,38 @@ function encoding(value: string): string | Refusal {
   return name === "SQLASCII" ? "SQL_ASCII" : unsupported;
 }
 
+/** Settings of which an engine of another kind follows one value alone. */
+const nativeSettings = list.filter(({ acceptNative }) => acceptNative !== undefined);
+
+/** The setting, by its name, whose value only a server of PostgreSQL follows. */
+export function nativeAmong(values: ReadonlyMap<string, string>): string | undefined {
+  return nativeSettings.find(({ name, accept }) => {
+    const value = values.get(name.toLowerCase());
+    return value !== undefined && typeof accept?.(value) === "symbol";
+  })?.name;
+}
+
 /** We write ISO only. The order of day and month is for reading dates, and we read them in ISO. */
 function dateStyle(value: string): string | Refusal {
-  const parts = value.split(",").map((part) => part.trim().toUpperCase());
-  let order = "MDY";
-  for (const part of parts) {
-    const known = dateOrders.get(part);
-    if (known !== undefined) order = known;
-    else if (/^(POSTGRES|SQL|GERMAN)/.test(part)) return unsupported;
-    else if (part !== "ISO") return invalid;
-  }
-  return `ISO, ${order}`;
+  const style = anyDateStyle(value);
+  return typeof style === "symbol" || style.startsWith("ISO") ? style : unsupported;
 }
+
+/** Style and order as PostgreSQL shows them. What is not said stays as it is at the start. */
+function anyDateStyle(value: string): string | Refusal {
+  let style = "ISO";
+  let order: string | undefined;
+  for (const part of value.split(",").map((one) => one.trim().toUpperCase())) {
+    const known = dateOrders.get(part);
+    const named = dateStyles.find((one) => part.startsWith(one.toUpperCase()));
+    if (known !== undefined) order = known;
+    else if (named === undefined) return invalid;
+    else style = named;
+  }
+  return `${style}, ${order ?? (style === "German" ? "DMY" : "MDY")}`;
+}
+
+const dateStyles = ["ISO", "Postgres", "SQL", "German"];
 
 const dateOrders: ReadonlyMap<string, string> = new Map([
   ["MDY", "MDY"],
