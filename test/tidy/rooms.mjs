@@ -288,6 +288,7 @@ export const rooms = {
     log: [],
     memory: [],
     process: ["memory"],
+    python: [],
   },
   "gateway/src/worker": {
     shared: ["limits"],

@@ -22,6 +22,8 @@ import { packStudio } from "./packStudio.mjs";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const distFolder = join(root, "packages/gateway/dist");
 const migrationsFolder = join(root, "migrations");
+/** Read by a gateway that runs Python scripts, and given to the interpreter as it is. */
+const launcherFile = join(root, "packages/gateway/src/host/python/pythonLauncher.py");
 const recordFile = join(distFolder, "build.json");
 const dataOnly = "--data";
 const dataLater = "--data-later";
@@ -120,6 +122,7 @@ export async function build({ data = "now" } = {}) {
   }
 
   await copyMigrations();
+  await writeWhole(join(distFolder, basename(launcherFile)), readFileSync(launcherFile));
   await buildStudio();
   await packStudio();
   // What another PGlite made may not open; without data a thread makes its own.
@@ -284,7 +287,7 @@ function sourcesNow() {
     .filter((folder) => existsSync(folder))
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true })
-        .filter((path) => /\.(?:tsx?|css)$/.test(path) && !path.endsWith(".test.ts"))
+        .filter((path) => /\.(?:tsx?|css|py)$/.test(path) && !path.endsWith(".test.ts"))
         .map((path) => join(folder, path)),
     );
   const migrations = readdirSync(migrationsFolder, { recursive: true });

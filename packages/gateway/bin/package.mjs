@@ -33,7 +33,7 @@ export const nativePackages = [
 ];
 
 /** What a start reads of `dist` beside the programs that the build names. */
-const shippedBeside = /^(?:[A-Za-z]+\.tar\.gz|migrations|studio)$/;
+const shippedBeside = /^(?:[A-Za-z]+\.tar\.gz|pythonLauncher\.py|migrations|studio)$/;
 /** Of a native package: what only a compiler, a debugger or a reader asks for. */
 const unused =
   /\.(?:map|d\.ts|d\.cts|d\.mts|md|c|cc|h|hh|cpp)$|\/sdk\/dist\/(?:cdn$|compat|manual)/;

@@ -9,6 +9,7 @@
 import { fileURLToPath } from "node:url";
 import { signOnLinks, type SignOnLinks } from "@gateway/control/admin/auth/links.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { LocalRewrites } from "@gateway/core/script/scripts.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
 import { adminApp } from "./control/adminApp.ts";
 import { firstAdmin } from "./control/firstAdmin.ts";
@@ -40,13 +41,35 @@ export async function start(options: StartOptions): Started {
     ...(await driverFaults(config.gateway, host.libraryFolders ?? [])),
   ];
   if (faults.length > 0) return err(faults);
-  switch (config.gateway.role) {
+  const local = await localRewrites(options);
+  if (!local.ok) return local;
+  const localHost = { ...host, localRewrites: local.value };
+  const started = await startRole({ ...options, host: localHost });
+  if (!started.ok) await local.value?.[Symbol.asyncDispose]();
+  return started;
+}
+
+function startRole(options: StartOptions): Started {
+  switch (options.config.gateway.role) {
     case "standalone":
     case "controlPlane":
       return startOwner(options);
     case "worker":
       return startWorker(options);
   }
+}
+
+/** What the file adds for this process alone. Nothing is loaded for it where it adds nothing. */
+async function localRewrites({
+  config,
+  host,
+  bundle,
+  environment,
+}: StartOptions): Promise<Result<LocalRewrites | undefined, readonly StartError[]>> {
+  const scripts = config.translation?.pythonScripts ?? [];
+  if (scripts.length === 0) return ok(undefined);
+  const { openPython } = await import("./host/python/openPython.ts");
+  return openPython(scripts, { host, bundle, path: environment["PATH"] });
 }
 
 /** Owns the configuration. */
@@ -115,6 +138,7 @@ async function startOwner(options: StartOptions): Started {
       () => passwords[Symbol.asyncDispose](),
       async () => signOn?.[Symbol.asyncDispose](),
       () => closeControl(control.value),
+      async () => host.localRewrites?.[Symbol.asyncDispose](),
     ],
   });
 }
@@ -157,6 +181,9 @@ async function startWorker(options: StartOptions): Started {
     setup: ok(undefined),
     links: undefined,
     reload: undefined,
-    ends: [(deadline) => worker.value.close(deadline)],
+    ends: [
+      (deadline) => worker.value.close(deadline),
+      async () => host.localRewrites?.[Symbol.asyncDispose](),
+    ],
   });
 }

@@ -1,6 +1,7 @@
 /** Translation between the client's SQL and the engine's, and the scripts that change a statement before and after it. */
 import { z } from "zod";
 import { notBuilt } from "./notBuilt.ts";
+import { pythonScriptsSchema } from "./pythonScript.ts";
 import { scriptName } from "./script.ts";
 
 const rewrite = z
@@ -52,15 +53,24 @@ export const translationSchema = z
     schemaResolutionTimeoutMs: notBuilt(
       "translation that looks at the columns of tables; the translator takes no schema, so a catalogProvider has nobody to tell",
     ).optional(),
-    pythonScripts: notBuilt(
-      "scripts in Python; scripts in JavaScript stand at the key scripts",
-    ).optional(),
+    pythonScripts: z
+      .never("belongs to one process: it stands in that process's own file")
+      .optional()
+      .meta({
+        title: "Python scripts",
+        description: "Refused: they stand in the file of the process that runs them.",
+      }),
     scripts: z.array(rewrite).max(100).default([]).meta({
       title: "Scripts",
       description:
         "Asked in order, after the cluster is known. Policies have judged what the client sent, and do not see what these write.",
     }),
   })
+  .meta({ title: "Translation", description: "How a statement is changed for its engine." });
+
+/** As a process's own file has it. */
+export const translationFileSchema = z
+  .strictObject({ ...translationSchema.shape, pythonScripts: pythonScriptsSchema })
   .meta({ title: "Translation", description: "How a statement is changed for its engine." });
 
 export type TranslationConfig = z.output<typeof translationSchema>;

@@ -2,8 +2,29 @@ import type { Json } from "@gateway/contract/canonical.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { byKey } from "./difference/difference.ts";
-import { fileOf, mapObjects, objectsIn, pathOf, settingNames, type ConfigObject } from "./file.ts";
+import {
+  fileOf,
+  mapObjects,
+  objectsIn,
+  pathOf,
+  settingNames,
+  withoutLocal,
+  type ConfigObject,
+} from "./file.ts";
 import { valueAt } from "./keys.ts";
+
+describe("withoutLocal", () => {
+  it("leaves out what stays with a process, and the object that would hold nothing else", () => {
+    const pythonScripts = [{ file: "/a.py", when: "before" }];
+    const clusters = { a: {} };
+    expect(withoutLocal({ clusters, translation: { mode: "strict", pythonScripts } })).toEqual({
+      clusters,
+      translation: { mode: "strict" },
+    });
+    expect(withoutLocal({ clusters, translation: { pythonScripts } })).toEqual({ clusters });
+    expect(withoutLocal({ translation: "wrong" })).toEqual({ translation: "wrong" });
+  });
+});
 
 describe("fileOf", () => {
   it("puts each object where the file has it", () => {

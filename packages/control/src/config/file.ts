@@ -55,6 +55,14 @@ export function pathOf({ kind, name }: DocumentName): readonly string[] {
   }
 }
 
+/** The file without what stays with the process whose file it is, and is in no object: its Python scripts. */
+export function withoutLocal(file: JsonMap): JsonMap {
+  const { translation, ...others } = file;
+  if (!isMap(translation) || translation["pythonScripts"] === undefined) return file;
+  const shared = present(translation).filter(([key]) => key !== "pythonScripts");
+  return shared.length === 0 ? others : { ...others, translation: mapOf(shared) };
+}
+
 /** Changes each object of a file; what is no object stays as it is. */
 export function mapObjects(file: JsonMap, map: (object: ConfigObject) => Json): JsonMap {
   const mapped = new Map<string, Json | undefined>(Object.entries(file));

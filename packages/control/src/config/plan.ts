@@ -6,7 +6,16 @@ import type { DocumentName } from "../store/store.ts";
 import type { Plan } from "./change.ts";
 import type { ConfigFault, ConfigRefusal, Expected, JudgeConfig } from "./configuration.ts";
 import { byKey } from "./difference/difference.ts";
-import { fileOf, isMap, keyOf, mapObjects, objectsIn, pathOf, type ConfigObject } from "./file.ts";
+import {
+  fileOf,
+  isMap,
+  keyOf,
+  mapObjects,
+  objectsIn,
+  pathOf,
+  withoutLocal,
+  type ConfigObject,
+} from "./file.ts";
 import { jsonOf } from "./difference/json.ts";
 import { judgeFile, judgeObjects, judgePlace } from "./check/judge.ts";
 import type { Loaded } from "./state/loaded.ts";
@@ -103,7 +112,7 @@ export function objectsOfFile(
   if (!json.ok) return json;
   if (!isMap(json.value)) return err([{ path: "", reason: "must be a map of keys" }]);
   const keptFaults: ConfigFault[] = [];
-  const file = mapObjects(json.value, (object): Json => {
+  const file = mapObjects(withoutLocal(json.value), (object): Json => {
     const kept = keepSecrets(object, now.get(keyOf(object))?.body, refsAllowed);
     keptFaults.push(...kept.faults);
     return kept.body;

@@ -4,7 +4,7 @@ import type { Egress } from "./egress.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Steps } from "../sql/reading/steps.ts";
-import type { ScriptSandboxes } from "../script/scripts.ts";
+import type { LocalRewrites, ScriptSandboxes } from "../script/scripts.ts";
 import type { SqlWork } from "./sql/sqlWork.ts";
 import type { Siblings } from "./siblings.ts";
 import type { Threads } from "./threads.ts";
@@ -22,6 +22,8 @@ export interface Host {
   readonly sql?: SqlWork | undefined;
   /** Where scripts of the configuration run; absent where there are no threads. */
   readonly scripts?: ScriptSandboxes | undefined;
+  /** What this process alone has to change statements with; absent where it has nothing. */
+  readonly localRewrites?: LocalRewrites | undefined;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly egress: Egress;

@@ -1,6 +1,6 @@
 /** Scripts of the configuration: compiled once for a generation, asked on behalf of queries, never on the main thread. */
 import type { ScriptConfig, ScriptUse } from "@gateway/contract/config/script.ts";
-import type { ScriptAnswers, ScriptQuery } from "@gateway/contract/script.ts";
+import type { ScriptAnswers, ScriptPlace, ScriptQuery } from "@gateway/contract/script.ts";
 import type { Result } from "../result.ts";
 
 /** Why a script gave no usable answer. `busy`: too many calls wait for the sandbox. */
@@ -28,6 +28,22 @@ export interface Scripts extends AsyncDisposable {
     name: string,
     call: ScriptCall,
   ): Promise<Result<ScriptAnswers[Use], ScriptFailure>>;
+}
+
+/** What changes statements in this process alone, whatever its configuration: opened at the start, closed at the end. */
+export interface LocalRewrites extends AsyncDisposable {
+  /** In their order. */
+  readonly list: readonly LocalRewrite[];
+  /** Asks the rewrite of that name. Users take turns. Never throws. */
+  ask(name: string, call: ScriptCall): Promise<Result<ScriptAnswers["rewrite"], ScriptFailure>>;
+}
+
+export interface LocalRewrite {
+  /** For people: logs and errors name it. Unlike that of any other in the list. */
+  readonly name: string;
+  readonly when: ScriptPlace["when"];
+  /** Absent: all. */
+  readonly clusterGroups?: readonly string[] | undefined;
 }
 
 /** A script that can not be opened. */

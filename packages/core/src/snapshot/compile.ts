@@ -32,13 +32,13 @@ import { err, ok, type Result } from "../result.ts";
 import { compileGuards, type Guards } from "../guard/guards.ts";
 import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
 import type { GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
-import { askScripts, type AskScript } from "../route/rule/ask.ts";
+import { askLocal, askScripts, noLocal, type AskScript } from "../route/rule/ask.ts";
 import { compileRoutes } from "../route/route.ts";
 import { withEngineLogins, withinRealm } from "./engineLogins.ts";
 import type { ClusterHealth, Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
 import { policingOf, type ControlledGroup } from "./policing.ts";
-import { compileRewrites, type Rewrites } from "./rewrites.ts";
+import { compileRewrites, type RewriteParts, type Rewrites } from "./rewrites.ts";
 import { forEngine } from "./translate.ts";
 import { translatorOf, type Translator } from "./translator.ts";
 
@@ -142,7 +142,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       const backend = backends.get(query.slot.cluster);
       const recordsMasked = parts.recordsMasked === true;
       const writing = { host, backend, signal, recordsMasked, translator: own };
-      return forEngine(query, writing, { limits, ask, rewrites, guards });
+      return forEngine(query, writing, { limits, rewrites, guards });
     },
     identify: identities.identify,
     audience: (query) =>
@@ -305,18 +305,36 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
     strategy: strategyOf(group.strategy),
     limits,
     guards: compileGuards(config.guardrails?.guards ?? [], name, limits, ask),
-    rewrites: compileRewrites(config.translation, name),
+    rewrites: compileRewrites(rewriteParts(config, name, { ask, host: parts.host }), name),
     translator: translates(config, name) ? translator : undefined,
     waitTimeoutMs: capacityWaitTimeoutMs(group),
     defaultTags: Object.entries(group.defaultTags),
   };
 }
 
+function rewriteParts(
+  { translation, accessControl }: SnapshotConfig,
+  group: string,
+  { ask, host }: { readonly ask: AskScript; readonly host: Host },
+): RewriteParts {
+  const { localRewrites: local } = host;
+  const policed = isPoliced(accessControl, group);
+  return {
+    translation,
+    policed,
+    ask,
+    local,
+    askLocal: local === undefined ? noLocal : askLocal(local, host),
+  };
+}
+
 /** Never behind a policy: what access control made of a text is what was proven of it. The check refuses such a configuration; here it would have no effect. */
 function translates({ translation, accessControl }: SnapshotConfig, group: string): boolean {
-  const policed =
-    accessControl !== undefined && (accessControl.clusterGroups?.includes(group) ?? true);
-  return !policed && (translation?.clusterGroups?.includes(group) ?? true);
+  return !isPoliced(accessControl, group) && (translation?.clusterGroups?.includes(group) ?? true);
+}
+
+function isPoliced(accessControl: SnapshotConfig["accessControl"], group: string): boolean {
+  return accessControl !== undefined && (accessControl.clusterGroups?.includes(group) ?? true);
 }
 
 function limitsOf({ maxExecutionSecs, maxRows, maxTransactionSecs }: GroupConfig): QueryLimits {

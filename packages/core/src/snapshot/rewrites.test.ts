@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { Admitted, QueryId } from "../query/query.ts";
 import { ok } from "../result.ts";
 import { sessionOf } from "../rig/session.ts";
-import type { AskScript } from "../route/rule/ask.ts";
+import { noLocal, noScripts } from "../route/rule/ask.ts";
 import { readStatement } from "../sql/statement.ts";
-import { compileRewrites, rewritten } from "./rewrites.ts";
+import { compileRewrites, rewritten, type RewriteParts } from "./rewrites.ts";
 
 describe("compileRewrites", () => {
   it("has the scripts of a group in their order, and nothing where there are none", () => {
@@ -19,11 +19,37 @@ describe("compileRewrites", () => {
         clusterGroups: "clusterGroups" in one ? [...one.clusterGroups] : undefined,
       })),
     };
-    expect(compileRewrites(translation, "lab")).toEqual({ before: ["b", "c"], after: ["a"] });
-    expect(compileRewrites(translation, "main")).toEqual({ before: ["c"], after: ["a"] });
-    expect(compileRewrites({ scripts: [] }, "main")).toBeUndefined();
-    expect(compileRewrites(undefined, "main")).toBeUndefined();
+    expect(namesOf({ translation }, "lab")).toEqual([["b", "c"], ["a"]]);
+    expect(namesOf({ translation }, "main")).toEqual([["c"], ["a"]]);
+    expect(namesOf({ translation: { scripts: [] } }, "main")).toBeUndefined();
+    expect(namesOf({}, "main")).toBeUndefined();
+    const local = { list: [{ name: "d.py", when: "before", clusterGroups: ["lab"] }] } as const;
+    expect(namesOf({ translation, local }, "lab")).toEqual([["b", "c", "d.py"], ["a"]]);
+    expect(namesOf({ local }, "main")).toBeUndefined();
   });
+
+  it("refuses what a process adds behind a policy, and does not ask it", async () => {
+    const local = { list: [{ name: "d.py", when: "before" }] } as const;
+    const asked = () => Promise.reject(new Error("it was asked"));
+    const rewrites = compileRewrites(
+      { ...partsOf({ local }), policed: true, askLocal: asked },
+      "lab",
+    );
+    const query = queryOf("SELECT 1");
+    expect(await rewrites?.before[0]?.ask("d.py", { query })).toMatchObject({
+      error: { code: "script.failed" },
+    });
+  });
+
+  function partsOf(parts: Partial<RewriteParts>): RewriteParts {
+    const nothing = { translation: undefined, local: undefined, policed: false };
+    return { ...nothing, ask: noScripts, askLocal: noLocal, ...parts };
+  }
+
+  function namesOf(parts: Partial<RewriteParts>, group: string) {
+    const rewrites = compileRewrites(partsOf(parts), group);
+    return rewrites && [rewrites.before, rewrites.after].map((all) => all.map(({ name }) => name));
+  }
 });
 
 describe("rewritten", () => {
@@ -57,10 +83,10 @@ describe("rewritten", () => {
   });
 
   async function run(sql: string, answer: string) {
-    const ask = (() => Promise.resolve(ok(answer))) as unknown as AskScript;
+    const ask = () => Promise.resolve(ok(answer));
     const place = { cluster: "a", engine: "duckDb", dialect: "postgres" } as const;
-    const rewrites = { before: ["s"], after: [] };
-    return rewritten(queryOf(sql), sql, "before", { rewrites, ask, place });
+    const rewrites = { before: [{ name: "s", ask }], after: [] };
+    return rewritten(queryOf(sql), sql, "before", { rewrites, place });
   }
 });
 

@@ -10,7 +10,8 @@ import { gatewayError, type GatewayError } from "../error.ts";
 import { isOfSession, onlyReads } from "../guard/kinds.ts";
 import type { Admitted } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
-import type { AskScript } from "../route/rule/ask.ts";
+import type { AskRewrite, AskScript } from "../route/rule/ask.ts";
+import type { LocalRewrites } from "../script/scripts.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { splitStatements } from "../sql/lex/split.ts";
 import { findPlaceholders } from "../sql/rewrite/placeholders.ts";
@@ -19,27 +20,48 @@ import { readStatement } from "../sql/statement.ts";
 type When = ScriptPlace["when"];
 
 /** The rewrites of one group, in their order. */
-export type Rewrites = Readonly<Record<When, readonly string[]>>;
+export type Rewrites = Readonly<Record<When, readonly Rewrite[]>>;
+
+interface Rewrite {
+  readonly name: string;
+  readonly ask: AskRewrite;
+}
+
+export interface RewriteParts {
+  readonly translation: Pick<TranslationConfig, "scripts"> | undefined;
+  /** Whether access control judges the group's statements. */
+  readonly policed: boolean;
+  readonly ask: AskScript;
+  /** What this process adds: asked after the scripts of the configuration. */
+  readonly local: Pick<LocalRewrites, "list"> | undefined;
+  readonly askLocal: AskRewrite;
+}
 
 /** Undefined where none changes the group's statements. */
-export function compileRewrites(
-  translation: Pick<TranslationConfig, "scripts"> | undefined,
-  group: string,
-): Rewrites | undefined {
-  const own = (translation?.scripts ?? []).filter(
-    ({ clusterGroups }) => clusterGroups?.includes(group) ?? true,
-  );
+export function compileRewrites(parts: RewriteParts, group: string): Rewrites | undefined {
+  const { translation, local, policed } = parts;
+  const ask: AskRewrite = (name, asked) => parts.ask("rewrite", name, asked);
+  // The check refuses a configuration whose own scripts stand behind a policy, and knows nothing of what a process adds.
+  const askLocal = policed ? refused : parts.askLocal;
+  const own = [
+    ...(translation?.scripts ?? []).map(({ script, ...rest }) => ({ ...rest, name: script, ask })),
+    ...(local?.list ?? []).map((one) => ({ ...one, ask: askLocal })),
+  ].filter(({ clusterGroups }) => clusterGroups?.includes(group) ?? true);
   if (own.length === 0) return undefined;
-  const of = (when: When) => own.filter((one) => one.when === when).map(({ script }) => script);
+  const of = (wanted: When): readonly Rewrite[] =>
+    own.flatMap(({ when, name, ask: asks }) => (when === wanted ? [{ name, ask: asks }] : []));
   return { before: of("before"), after: of("after") };
 }
+
+/** What access control made of a text is what was proven of it, and sending it unchanged is not what the process was told. */
+const refused: AskRewrite = (name) =>
+  Promise.resolve(err(failed(name, "would change a statement that access control judged")));
 
 /** The cluster that was chosen, as scripts are told of it. */
 export type RewritePlace = Pick<ScriptPlace, "cluster" | "engine"> & { readonly dialect: Dialect };
 
 export interface Rewriting {
   readonly rewrites: Rewrites;
-  readonly ask: AskScript;
   readonly place: RewritePlace;
 }
 
@@ -48,30 +70,30 @@ export async function rewritten(
   query: Admitted,
   sql: string,
   when: When,
-  { rewrites, ask, place }: Rewriting,
+  { rewrites, place }: Rewriting,
 ): Promise<Result<string, GatewayError>> {
   if (isOfSession(query.statement)) return ok(sql);
   const dialect = when === "before" ? query.session.dialect : place.dialect;
   const { group } = query;
   let text = sql;
-  for (const script of rewrites[when]) {
-    if (text.length > scriptSqlMax) return err(failed(script, "is given no text of that length"));
+  for (const { name, ask } of rewrites[when]) {
+    if (text.length > scriptSqlMax) return err(failed(name, "is given no text of that length"));
     const beside: ScriptPlace = { ...place, when };
-    const answer = await ask("rewrite", script, { query, group, sql: text, beside });
+    const answer = await ask(name, { query, group, sql: text, beside });
     if (!answer.ok) return answer;
     if (answer.value === null || answer.value === text) continue;
     const wrong =
       differenceOf(text, answer.value, dialect) ??
       unboundBy(query.session.dialect, text, answer.value);
-    if (wrong !== undefined) return err(failed(script, wrong));
+    if (wrong !== undefined) return err(failed(name, wrong));
     text = answer.value;
   }
   return ok(text);
 }
 
-function failed(script: string, what: string): GatewayError {
+function failed(name: string, what: string): GatewayError {
   return gatewayError("script.failed", {
-    message: `The script ${script} of the configuration ${what}.`,
+    message: `The script ${name} of the configuration ${what}.`,
   });
 }
 

@@ -6,18 +6,16 @@ import type { Admitted, Query, QueryLimits, Translated } from "../query/query.ts
 import type { Slot } from "../query/slot.ts";
 import { translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
-import type { AskScript } from "../route/rule/ask.ts";
 import { inOneGo } from "../sql/reading/steps.ts";
 import { readStatement } from "../sql/statement.ts";
 import { inWordsOf, type EngineSql, type Writing } from "./engineSql.ts";
-import { rewritten, type Rewrites, type Rewriting } from "./rewrites.ts";
+import { rewritten, type Rewrites } from "./rewrites.ts";
 
 type Answer = Result<Translated, GatewayError>;
 
 /** What the query's group says of it. */
 export interface GroupRules {
   readonly limits: QueryLimits;
-  readonly ask: AskScript;
   /** Undefined where no script changes the group's statements. */
   readonly rewrites: Rewrites | undefined;
   /** Those that judge a translated text again. Undefined where there are none. */
@@ -28,16 +26,14 @@ export interface GroupRules {
 export function forEngine(
   query: Admitted,
   writing: Writing,
-  { limits, ask, rewrites, guards }: GroupRules,
+  { limits, rewrites, guards }: GroupRules,
 ): Answer | Promise<Answer> {
   const { backend } = writing;
   if (!readsExpressions(query, backend)) return err(onlyLiterals);
   if (query.call !== undefined && backend?.speaks !== "postgres") return err(otherProtocol);
   if (query.mysql !== undefined && backend?.speaks !== "mysql") return err(otherProtocol);
   const engineSql =
-    rewrites === undefined
-      ? inWordsOf(query, writing)
-      : rewrittenWords(query, writing, { rewrites, ask });
+    rewrites === undefined ? inWordsOf(query, writing) : rewrittenWords(query, writing, rewrites);
   const changes = rewrites !== undefined || writing.translator !== undefined;
   const finish = (sql: EngineSql): Answer | Promise<Answer> =>
     changes && guards !== undefined && sql.ok && sql.value !== query.allowedSql
@@ -105,12 +101,12 @@ function translated(
 async function rewrittenWords(
   query: Admitted,
   writing: Writing,
-  scripts: Pick<Rewriting, "rewrites" | "ask">,
+  rewrites: Rewrites,
 ): Promise<EngineSql> {
   const { backend } = writing;
   const { cluster } = query.slot;
   const place = { cluster, engine: backend?.engine ?? "", dialect: backend?.dialect ?? "generic" };
-  const rewriting = { ...scripts, place };
+  const rewriting = { rewrites, place };
   const before = await rewritten(query, query.allowedSql, "before", rewriting);
   if (!before.ok) return before;
   const words = await inWordsOf({ ...query, allowedSql: before.value }, writing);

@@ -68,7 +68,7 @@ clusters:
   a: { engine: duckDb }
 clusterGroups:
   g: { members: [a], maxRunningQueries: 1 }
-translation: { mode: strict, schemaResolutionTimeoutMs: 5, pythonScripts: true }
+translation: { mode: strict, schemaResolutionTimeoutMs: 5 }
 guardrails:
   guards:
     - { name: a, type: maxScanBytes, bytes: 1 }
@@ -76,9 +76,31 @@ guardrails:
 `;
     expect(linesFor(text)).toEqual([
       "translation.schemaResolutionTimeoutMs: not built yet: translation that looks at the columns of tables; the translator takes no schema, so a catalogProvider has nobody to tell",
-      "translation.pythonScripts: not built yet: scripts in Python; scripts in JavaScript stand at the key scripts",
       "guardrails.guards[0].type: not built yet: limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
       "guardrails.guards[1].type: not built yet: guards that ask a web service",
+    ]);
+  });
+
+  it("takes Python scripts of this process, and names what is wrong with one", () => {
+    const parts = `
+clusters:
+  a: { engine: duckDb }
+clusterGroups:
+  g: { members: [a], maxRunningQueries: 1 }
+  h: { members: [a], maxRunningQueries: 1 }
+auth: { provider: static, staticUsers: { users: { u: { passwordHash: "${hash}" } } } }
+accessControl: { clusterGroups: [h], provider: rules, rules: [{ name: all, tables: ["*.*"] }] }
+`;
+    const of = (one: string) => linesFor(`${parts}translation: { pythonScripts: [${one}] }\n`);
+    expect(of("{ file: /etc/a.py, when: before, clusterGroups: [g] }")).toEqual([]);
+    expect(of("{ file: a.py, when: before, clusterGroups: [g] }")).toEqual([
+      "translation.pythonScripts[0].file: must be an absolute path",
+    ]);
+    expect(of("{ file: /a.py, when: after, clusterGroups: [x] }")).toEqual([
+      'translation.pythonScripts[0].clusterGroups[0]: there is no cluster group "x"',
+    ]);
+    expect(of("{ file: /a.py, when: after }")).toEqual([
+      "translation.pythonScripts[0]: would change statements that accessControl judged, of h",
     ]);
   });
 

@@ -3,7 +3,8 @@
  * carries, whose shapes are in control/config/objects.ts. What the parts mean together is checked in
  * core/snapshot/check.ts; what they mean for safety in rules.ts.
  */
-import { snapshotShape } from "@gateway/control/config/objects.ts";
+import { translationFileSchema } from "@gateway/contract/config/translation.ts";
+import { snapshotShape, type SnapshotConfig } from "@gateway/control/config/objects.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import { z } from "zod";
 import {
@@ -88,8 +89,16 @@ export const rootSchema = z
   .strictObject({
     gateway: gatewaySchema.prefault({}),
     ...snapshotShape,
+    translation: translationFileSchema.optional(),
   })
   .meta({ title: "Query gateway", description: "The configuration file." });
 
 export type RootConfig = z.output<typeof rootSchema>;
 export type GatewayConfig = RootConfig["gateway"];
+
+/** What a snapshot carries of a file. */
+export function snapshotConfigOf(config: RootConfig): SnapshotConfig {
+  const { translation } = config;
+  if (translation === undefined) return { ...config, translation };
+  return { ...config, translation: { ...translation, pythonScripts: undefined } };
+}

@@ -4,6 +4,7 @@ import { checkSnapshot, type SnapshotParts } from "@gateway/core/snapshot/check.
 import { valueAt, type Path } from "@gateway/control/config/keys.ts";
 import type { Repaired } from "./repair.ts";
 import { textOf, type ConfigProblem } from "@gateway/control/config/check/report.ts";
+import type { RuleProblem } from "@gateway/control/config/check/rules.ts";
 import { safetyProblems } from "./rules.ts";
 import type { RootConfig } from "./schema.ts";
 
@@ -14,6 +15,7 @@ export function meaningProblems(
 ): readonly ConfigProblem[] {
   const problems = [
     ...(removed.some(holdsNames) ? [] : checkSnapshot(withNames(config, removed, input))),
+    ...(removed.some(holdsNames) ? [] : pythonProblems(config)),
     ...(removed.some(decidesSafety) ? [] : safetyProblems(config)),
   ];
   return problems
@@ -62,4 +64,33 @@ function engineOf(written: unknown): string {
 
 function startsWith(path: Path, start: Path): boolean {
   return start.length <= path.length && start.every((part, index) => part === path[index]);
+}
+
+/** A worker's file has no groups to compare with: what its scripts would change behind a policy is refused statement by statement. */
+function pythonProblems({
+  gateway,
+  translation,
+  accessControl,
+  clusterGroups: groups,
+}: RootConfig): readonly RuleProblem[] {
+  if (gateway.role === "worker") return [];
+  const isPoliced = (group: string): boolean =>
+    accessControl !== undefined && (accessControl.clusterGroups?.includes(group) ?? true);
+  return (translation?.pythonScripts ?? []).flatMap(({ clusterGroups }, index) => {
+    const path = ["translation", "pythonScripts", index];
+    const policed = (clusterGroups ?? Object.keys(groups)).find(isPoliced);
+    const unknown = (clusterGroups ?? []).flatMap((group, place) =>
+      Object.hasOwn(groups, group)
+        ? []
+        : [
+            {
+              path: [...path, "clusterGroups", place],
+              reason: `there is no cluster group ${JSON.stringify(group)}`,
+            },
+          ],
+    );
+    if (policed === undefined) return unknown;
+    const reason = `would change statements that accessControl judged, of ${policed}`;
+    return [...unknown, { path, reason }];
+  });
 }

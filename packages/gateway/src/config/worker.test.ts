@@ -63,6 +63,18 @@ describe("controlPlaneProblems", () => {
     expect(controlPlaneProblems(input, [])).toEqual([]);
   });
 
+  it("takes no other setting of translation beside them", () => {
+    const text = `
+gateway:
+  role: worker
+  controlPlane: { url: "https://control:9000", auth: { sharedSecret: "${"s".repeat(32)}" } }
+translation: { pythonScripts: [{ file: /etc/a.py, when: before, clusterGroups: [any] }]`;
+    expect(parseConfig(`${text} }\n`).ok).toBe(true);
+    expect(parseConfig(`${text}, schemaResolutionTimeoutMs: 5 }\n`)).toMatchObject({
+      error: [{ path: "translation.schemaResolutionTimeoutMs" }],
+    });
+  });
+
   it("leaves out what is wrong inside of keys that must go anyway", () => {
     const inside = [
       { path: "clusters.a.engine", reason: "is missing" },

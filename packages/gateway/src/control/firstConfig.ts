@@ -8,7 +8,7 @@ import { revisionText } from "@gateway/contract/revision.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
-import type { GatewayConfig } from "../config/schema.ts";
+import { snapshotConfigOf, type GatewayConfig } from "../config/schema.ts";
 import { openBackends, openConfig } from "../generation/openConfig.ts";
 import type { StartOptions } from "../starting.ts";
 import type { StartError } from "../starting.ts";
@@ -60,7 +60,8 @@ async function seed(
 ): Promise<Result<boolean, readonly StartError[]>> {
   const { config, document, host } = options;
   const redaction = config.gateway.workerApi?.history?.redaction;
-  const opened = await openConfig(config, { host, capacity, backends, redaction });
+  const snapshot = snapshotConfigOf(config);
+  const opened = await openConfig(snapshot, { host, capacity, backends, redaction });
   if (!opened.ok) return opened;
   const written = await configuration.seed(document, fileAuthor);
   if (written.ok && written.value.changed) {

@@ -4,7 +4,7 @@ import { scriptSqlMax, type ScriptAnswers, type ScriptQuery } from "@gateway/con
 import { gatewayError, type GatewayError } from "../../error.ts";
 import type { Host } from "../../port/host.ts";
 import type { MetricFamily } from "../../port/metrics.ts";
-import type { ScriptFailure, Scripts } from "../../script/scripts.ts";
+import type { LocalRewrites, ScriptCall, ScriptFailure, Scripts } from "../../script/scripts.ts";
 import type { Query } from "../../query/query.ts";
 import { err, type Result } from "../../result.ts";
 
@@ -30,30 +30,57 @@ export const scriptFailures = {
   labels: ["use", "reason"],
 } as const satisfies MetricFamily<string>;
 
+/** The same of one use. */
+export type AskRewrite = (
+  name: string,
+  asked: Asked,
+) => Promise<Result<ScriptAnswers["rewrite"], GatewayError>>;
+
+type Told = Pick<Host, "log" | "metrics">;
+
 /** `scripts` is absent where none can run: each call then fails. */
-export function askScripts(
-  scripts: Scripts | undefined,
-  { log, metrics }: Pick<Host, "log" | "metrics">,
-): AskScript {
+export function askScripts(scripts: Scripts | undefined, host: Told): AskScript {
   if (scripts === undefined) return noScripts;
   return async (use, name, asked) => {
-    const query = scriptQueryOf(asked);
-    const answer = await scripts.ask(use, name, { query, beside: asked.beside });
-    if (answer.ok) return answer;
-    const { code, detail, line } = answer.error;
-    metrics.counter(scriptFailures, { use, reason: code }).add(1);
-    log.write("warn", "script.failed", {
-      queryId: asked.query.id,
-      script: name,
-      reason: code,
-      line,
-    });
-    return err(errorOf(name, { code, detail }));
+    const answer = await scripts.ask(use, name, callOf(asked));
+    return answer.ok ? answer : err(failed(host, { use, name, asked }, answer.error));
   };
+}
+
+/** Asks what this process alone has, and refuses in the same way. */
+export function askLocal(local: Pick<LocalRewrites, "ask">, host: Told): AskRewrite {
+  return async (name, asked) => {
+    const answer = await local.ask(name, callOf(asked));
+    if (answer.ok) return answer;
+    return err(failed(host, { use: "rewrite", name, asked }, answer.error));
+  };
+}
+
+interface FailedCall {
+  readonly use: ScriptUse;
+  readonly name: string;
+  readonly asked: Asked;
+}
+
+function failed(
+  { log, metrics }: Told,
+  { use, name, asked }: FailedCall,
+  { code, detail, line }: ScriptFailure,
+): GatewayError {
+  metrics.counter(scriptFailures, { use, reason: code }).add(1);
+  log.write("warn", "script.failed", {
+    queryId: asked.query.id,
+    script: name,
+    reason: code,
+    line,
+  });
+  return errorOf(name, { code, detail });
 }
 
 /** For a process in which no script runs. */
 export const noScripts: AskScript = () => Promise.resolve(err(nowhere));
+
+export const noLocal: AskRewrite = () => Promise.resolve(err(nowhere));
 
 const nowhere = gatewayError("script.failed", {
   message: "Scripts of the configuration do not run in this process.",
@@ -65,6 +92,10 @@ function errorOf(name: string, { code, detail }: ScriptFailure): GatewayError {
     message: `The script ${name} of the configuration failed on this query.`,
     detail: `${code}: ${detail}`,
   });
+}
+
+function callOf(asked: Asked): ScriptCall {
+  return { query: scriptQueryOf(asked), beside: asked.beside };
 }
 
 function scriptQueryOf({ query, group, sql = query.sql }: Asked): ScriptQuery {
