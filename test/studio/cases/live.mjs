@@ -12,11 +12,13 @@ export const liveCases = {
     const { page, close } = await browser.open("/queries", { before });
     await settled(page, "Queries");
     const long = await fleet.traffic.runLong();
-    const row = page.getByRole("row", { name: /range\(10000000000\)/ }).first();
+    const row = page.getByRole("row", { name: /range\(10000000000\)|running/ }).first();
     await row.getByRole("button", { name: /Cancel/ }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Cancel query" }).click();
+    const dialog = page.getByRole("dialog");
+    const id = await dialog.locator("code").innerText();
+    await dialog.getByRole("button", { name: "Cancel query" }).click();
     await long.ended;
-    await row.waitFor({ state: "detached" });
+    await page.getByRole("row", { name: id }).waitFor({ state: "detached" });
     await close();
   },
 
@@ -31,7 +33,7 @@ export const liveCases = {
         page.url(),
       );
       await page.goto(path.href);
-      const time = page.getByRole("definition").locator("time").first();
+      const time = page.locator("dl.facts time").first();
       const at = new Date(await time.getAttribute("datetime"));
       const words = new Intl.DateTimeFormat("en-GB", { timeZone: timezoneId, timeStyle: "medium" });
       times.push([(await time.innerText()).includes(words.format(at)), at.getTime()]);

@@ -21,7 +21,10 @@ export const objectCases = {
     await page.getByRole("button", { name: "Enable" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Enable" }).click();
     await page.getByText("Queries go to third again.").waitFor();
+    // Nothing behind a question takes the focus.
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.getByLabel(/^Running queries \(required\)/).fill("3");
+    await page.getByText("1 change").waitFor();
     const other = await browser.open("/groups/third");
     await settled(other.page, "third");
     await remove(other.page, "group");

@@ -8,11 +8,14 @@ export const userCases = {
     const { page, problems, close } = await browser.open("/users");
     await addUser(page, "nora", "operator");
     const nora = await browser.open("/workers", { user: "nora" });
-    await change(page, "nora", (dialog) => dialog.getByLabel("Role").selectOption("viewer"));
     await page.reload();
     await page.getByRole("button", { name: "End session of nora" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "End session" }).click();
     await page.getByText("The session has ended.").waitFor();
+    await nora.page.getByRole("heading", { name: "Log in" }).waitFor();
+    await logIn(nora.page, "nora");
+    // A role of less rights holds at once.
+    await change(page, "nora", (dialog) => dialog.getByLabel("Role").selectOption("viewer"));
     await nora.page.getByRole("heading", { name: "Log in" }).waitFor();
     await logIn(nora.page, "nora");
     await nora.page.getByText("viewer", { exact: true }).waitFor();

@@ -1,12 +1,15 @@
 /** `/admin/status`: how this control plane stands, for everybody who may log in. `/admin/schemas`: what Studio makes its forms from. */
 import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
+import { catalogProviderSchema } from "@gateway/contract/config/catalogProvider.ts";
 import { groupSchema } from "@gateway/contract/config/group.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
+import { translationSchema } from "@gateway/contract/config/translation.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
 import { authSchema } from "@gateway/access/client/config.ts";
 import { authorizationSchema } from "@gateway/access/group/config.ts";
 import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
 import { z } from "zod";
+import type { settingNames } from "../../config/file.ts";
 import { clusterSchema, fallbackSchema, historySettingSchema } from "../../config/objects.ts";
 import type { Store } from "../../store/store.ts";
 import { freshnessHeaders } from "../headers.ts";
@@ -113,8 +116,10 @@ function schemas() {
       authorization: jsonSchema(authorizationSchema),
       guardrails: jsonSchema(guardrailsSchema),
       accessControl: jsonSchema(accessControlSchema),
+      catalogProvider: jsonSchema(catalogProviderSchema),
+      translation: jsonSchema(translationSchema),
       history: jsonSchema(historySettingSchema),
-    },
+    } satisfies Record<(typeof settingNames)[number], unknown>,
   };
 }
 
