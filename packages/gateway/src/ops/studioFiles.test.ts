@@ -46,7 +46,8 @@ afterAll(async () => {
 
 describe("studioFiles", () => {
   it("serves a deep link the page, which is asked for again each time and may run nothing inline", async () => {
-    for (const path of ["/studio/", "/studio/queries/q-1?tab=trace", "/"]) {
+    const dotted = ["/studio/revisions/1795702364.1", "/studio/clusters/lake.eu"];
+    for (const path of ["/studio/", "/studio/queries/q-1?tab=trace", ...dotted, "/"]) {
       const { status, headers, body } = await ask(path, path === "/");
       expect([path, status, body]).toEqual([path, 200, "<!doctype html><title>Studio</title>"]);
       expect(headers["cache-control"]).toBe("no-cache");

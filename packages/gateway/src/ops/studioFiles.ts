@@ -86,13 +86,20 @@ export function studioFiles(folders: readonly string[]): StudioFiles {
       const name = nameOf(request.url);
       if (name === undefined) return textResponse("There is no such path.\n");
       if (built.files.has(name)) return fileResponse(request, built.files, name);
-      // A deep link is a page of the console; a file that is missing is none.
-      if (extname(name) !== "" || name.startsWith("assets/")) {
+      if (isFile(name)) {
         return textResponse("There is no such file. Reload the page: the console may be newer.\n");
       }
       return fileResponse(request, built.files, index);
     },
   };
+}
+
+/**
+ * A file that is missing is no page. All others are deep links, which may end in the name of an object or the place of a
+ * revision, with dots in it.
+ */
+function isFile(name: string): boolean {
+  return name.startsWith("assets/") || (extname(name) !== "" && !/^[a-z]+\//.test(name));
 }
 
 /** The path below `studioPath`, decoded once; undefined for one that can not be decoded. */
