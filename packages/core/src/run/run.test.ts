@@ -277,16 +277,6 @@ describe("runQuery in a transaction", () => {
     expect(plane.lanes).toEqual(["begin main", "rollback", "closed"]);
   });
 
-  it("never commits what is to wait for a later decision", async () => {
-    const plane = planeOf({ clusters: { main: rowsOf(1) } });
-    const pin = await beginOn(plane);
-    expect((await allOf(plane, "prepare transaction 'a'", pin)).map(shown)).toEqual([
-      "failed query.unsupported",
-    ]);
-    await pin.end();
-    expect(plane.lanes).not.toContain("commit");
-  });
-
   it("lets nothing change in a transaction that was begun to read only", async () => {
     const plane = planeOf({ clusters: { main: rowsOf(1) } });
     for (const sql of ["insert into t values (1)", "create table t (a int)"]) {

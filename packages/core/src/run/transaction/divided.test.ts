@@ -56,6 +56,17 @@ const ways: readonly (readonly [
   ["", "failed query.invalid", "same", "aborted"],
 ];
 
+describe("PREPARE TRANSACTION", () => {
+  it("commits nothing in an engine that has no such thing", async () => {
+    const { plane } = engineOf();
+    const pin = await beginOn(plane);
+    expect(await last(plane, "prepare transaction 'a'", pin)).toBe(refused);
+    expect(pin.state).toBe("aborted");
+    await pin.end();
+    expect(plane.lanes).not.toContain("commit");
+  });
+});
+
 describe("ROLLBACK TO", () => {
   it.each(ways)("after BEGIN; %s is %s, on the %s lane, and leaves it %s", async (...way) => {
     const [says, answer, lane, remains] = way;

@@ -44,8 +44,21 @@ function relayedOf(read: ReadStatement, relaying: Relaying): ReadStatement {
     const { sql, start } = read;
     return { sql, start, kind, statement: read.statement, asked: true };
   }
-  const servers = isServers(kind) && !(passesAlone(relaying) && asksProcess(kind));
-  if (!stays && !servers && !copies && !(isRefused(kind) && serversWords.has(word))) return read;
+  if (!stays && !copies && !passes(kind, word, relaying)) return read;
+  return toServer(read, { copies, word, second });
+}
+
+/** True for what is the server's wherever the session's statements run. */
+function passes(kind: Kind, word: string, relaying: Relaying): boolean {
+  if (isRefused(kind)) return serversWords.has(word);
+  return isServers(kind) && !(passesAlone(relaying) && asksProcess(kind));
+}
+
+function toServer(
+  read: ReadStatement,
+  { copies, word, second }: { copies: boolean; word: string; second: string },
+): ReadStatement {
+  const { kind } = read;
   const { sql, start } = read.whole ?? read;
   let statement: Statement | undefined;
   const signal = word === "SELECT" ? readSignal(sql, second) : undefined;
