@@ -275,6 +275,8 @@ describe("what a plan of Cerbos leaves open", () => {
     expression("in", value("x"), column("a")),
     expression("eq", { variable: "request.resource.attr.a" }, value("x")),
     expression("eq", value(1), value(1)),
+    expression("eq", column("a"), value(1), value(2)),
+    expression("eq", column("a")),
     expression("not", column("a"), column("b")),
     expression("and"),
     value("x"),

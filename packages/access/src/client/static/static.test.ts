@@ -215,8 +215,10 @@ describe("a hasher that is closed", () => {
   it("answers those that are compared, and those in line", async () => {
     const hasher = new Hasher(hostOf({ mute: true }).host);
     const asked = Array.from({ length: 8 }, () => hasher.compare(new Secret("right"), aliceHash));
+    const made = hasher.make(new Secret("right"));
     await hasher[Symbol.asyncDispose]();
     expect(new Set(await Promise.all(asked))).toEqual(new Set(["failed"]));
+    expect(await made).toBe("failed");
   });
 });
 

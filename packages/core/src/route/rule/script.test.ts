@@ -4,7 +4,7 @@ import { gatewayError } from "../../error.ts";
 import { err, ok } from "../../result.ts";
 import { queryOf } from "../rig/queryOf.ts";
 import type { AskScript } from "./ask.ts";
-import { conditionsOf } from "./compound.ts";
+import { compoundRule, conditionsOf } from "./compound.ts";
 import { scriptRule } from "./script.ts";
 
 describe("scriptRule", () => {
@@ -55,6 +55,17 @@ describe("conditionsOf with scripts", () => {
       const failed = { ok: false, error: { code: "script.failed" } };
       const order = combine === "all" ? [yes, broken, no] : [no, broken, yes];
       expect(await conditionsOf(combine, order, ask)(queryOf({}))).toMatchObject(failed);
+    },
+  );
+
+  it.each([
+    [yes, { kind: "group", group: "lab" }],
+    [no, { kind: "none" }],
+  ] as const)(
+    "send a query to the group of their router where they hold: %j",
+    async (one, decision) => {
+      const rule = compoundRule({ combine: "all", conditions: [one], targetGroup: "lab" }, ask);
+      expect(await rule(queryOf({}))).toEqual(ok(decision));
     },
   );
 

@@ -14,6 +14,7 @@ import { queryMetrics } from "../step/metrics.ts";
 import type { DataPlane } from "../step/plane.ts";
 import type { Dialect } from "../../sql/dialect.ts";
 import { readStatement } from "../../sql/statement.ts";
+import type { BackendIdentity } from "../../query/identity.ts";
 import type { Identified, Query, QueryId, Session, QueryLimits } from "../../query/query.ts";
 
 /** What a cluster answers to `execute`. */
@@ -58,6 +59,8 @@ export interface PlaneOptions {
   readonly refusesWritesOf?: Dialect;
   /** What an engine does when it is asked to describe; without it, it knows of no columns. */
   readonly describe?: Backend["describe"];
+  /** As whom the engine sees a query; the service account unless told. */
+  readonly identity?: BackendIdentity;
   /** No generation is active. */
   readonly notReady?: boolean;
 }
@@ -141,7 +144,8 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
         engineSql: options.engineSql ?? query.allowedSql,
         maxExecutionMs: options.limits?.maxExecutionMs,
       }),
-    identify: (query) => ok({ ...query, backendIdentity: { mode: "serviceAccount" } }),
+    identify: (query) =>
+      ok({ ...query, backendIdentity: options.identity ?? { mode: "serviceAccount" } }),
     audience: () => "",
     backend: (name) => {
       const found = backends.find(({ cluster }) => cluster === name);

@@ -36,6 +36,19 @@ describe("a query that waits for a slot", () => {
   });
 });
 
+describe("the record of a query", () => {
+  it("says as whom the engine saw it, and no name where that was the service account", async () => {
+    const clusters = { one: oneRow };
+    const account = planeOf({ clusters });
+    const user = planeOf({ clusters, identity: { mode: "impersonate", principal: "alice" } });
+    for (const plane of [account, user]) expect(await lastOf(plane, new Home())).toBe("done");
+    expect([account, user].map(({ records }) => records[0])).toMatchObject([
+      { backendIdentityMode: "serviceAccount", enginePrincipal: undefined },
+      { backendIdentityMode: "impersonate", enginePrincipal: "alice" },
+    ]);
+  });
+});
+
 describe("who waits until no query lives", () => {
   it("waits for nothing where none does, and no longer than its signal", async () => {
     const plane = planeOf({ clusters: { one: oneRow }, positions: [1] });
