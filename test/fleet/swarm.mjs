@@ -45,7 +45,8 @@ export async function openSwarm(fleet, needs) {
     links: [],
     workers: [],
     load: undefined,
-    returning: [],
+    // What can only be waited for once both faults are over.
+    returning: /** @type {Promise<unknown>[]} */ ([]),
   };
   for (let number = 0; number < workersOfFleet; number += 1) {
     const link = await fleet.proxy(control.port);

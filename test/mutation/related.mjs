@@ -35,12 +35,13 @@ export function relatedTests(root) {
     const tests = [...steps].filter(([file]) => file.endsWith(".test.ts"));
     // Further away stand tests of whole engines and gateways: minutes for what they hardly touch.
     const near = Math.min(...tests.map(([, step]) => step)) + 1;
-    // Its own test sees it first, whatever else imports it.
+    // Its own test sees it first, and then those that lie beside it, whatever else imports it.
     const own = source.replace(/\.ts$/, ".test.ts");
+    const distance = (test) => (test === own ? 0 : dirname(test) === dirname(source) ? 1 : 2);
     return tests
       .filter(([, step]) => step <= near)
       .map(([file]) => file)
-      .toSorted((left, right) => Number(right === own) - Number(left === own));
+      .toSorted((left, right) => distance(left) - distance(right));
   };
 }
 

@@ -5,8 +5,9 @@
  * `--minutes` the score is that of the mutants judged until then: the sample's order is by chance, so they are one too.
  * `PATH:LINE`, as an unnoticed one is printed, judges what is on that line again.
  *
- * A mutant may be the same program in other words, so no score is 100; and what only a run of the whole gateway would
- * notice counts as unnoticed, for the tests are those of the packages. Where none of them sees a source, that is said.
+ * A mutant may be the same program in other words: those that were read as such are left out (`equivalents.mjs`), the
+ * others count, so no score is 100. And what only a run of the whole gateway would notice counts as unnoticed, for the
+ * tests are those of the packages. Where none of them sees a source, that is said.
  */
 import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -14,6 +15,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { countedLine } from "../evidence/counted.mjs";
+import { equivalents } from "./equivalents.mjs";
 import { mutantsOf, mutated } from "./mutants.mjs";
 import { relatedTests } from "./related.mjs";
 
@@ -46,7 +48,7 @@ const all = folders.flatMap((given) => {
   return sourcesIn(path).flatMap((file) => {
     const source = readFileSync(file, "utf8");
     return mutantsOf(source)
-      .filter(isAsked)
+      .filter((mutant) => isAsked(mutant) && !isEquivalent(file, mutant))
       .map((mutant) => ({ ...mutant, file, source }));
   });
 });
@@ -91,6 +93,12 @@ function sourcesIn(path) {
   return readdirSync(join(root, path), { recursive: true })
     .map((name) => join(root, path, name))
     .filter((file) => file.endsWith(".ts") && !undecided.test(file));
+}
+
+function isEquivalent(path, { what }) {
+  return equivalents.some(
+    ({ file, whats }) => file === relative(root, path) && whats.includes(what),
+  );
 }
 
 /** An order by chance that the seed repeats. */
