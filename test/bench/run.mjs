@@ -7,6 +7,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
+import { badInputRows } from "./badInput.mjs";
 import { cancelRows } from "./cancels.mjs";
 import { capacityRows } from "./capacity.mjs";
 import { clickhouseRows } from "./clickhouseRelay.mjs";
@@ -50,6 +51,7 @@ keepAwake();
 if (wanted("wires")) rows.push(...(await wireRows()));
 if (wanted("cancels")) rows.push(...(await cancelRows()));
 if (wanted("isolation")) rows.push(...(await isolationRows()));
+if (wanted("badInput")) rows.push(...(await badInputRows()));
 if (wanted("texts")) rows.push(...(await textRows()));
 if (wanted("engines")) rows.push(...(await engineRows()));
 if (wanted("native")) rows.push(...(await nativeRows()));
