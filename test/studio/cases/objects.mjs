@@ -33,6 +33,7 @@ export const objectCases = {
     await page.getByRole("button", { name: "Review and save" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
     const gone = page.getByRole("dialog", { name: "Somebody deleted it meanwhile" });
+    await gone.waitFor();
     await shoot(page, "conflict-deleted");
     await gone.getByRole("button", { name: "Create it again with my content" }).click();
     await page.getByText("Saved. Workers are told now.").first().waitFor();

@@ -67,7 +67,9 @@ export function UserDialog(props: {
     >
       {save.error === null ? null : <Failure error={save.error} />}
       {lost && user !== undefined ? (
-        <Button onClick={() => void readAnew().catch(onClose)}>Show what is there now</Button>
+        <span>
+          <Button onClick={() => void readAnew().catch(onClose)}>Show what is there now</Button>
+        </span>
       ) : null}
       {props.user === undefined ? (
         <TextInput label="Name" value={name} onChange={setName} required />
