@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { pid, platform } from "node:process";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { ChildProcess, SocketPair } from "@gateway/core/port/threads.ts";
+import type { ChildProcess, Threads } from "@gateway/core/port/threads.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { duckDbDriver } from "../duckDb/library/library.ts";
@@ -214,8 +214,8 @@ interface Watched extends Host {
 function watchedHost(): Watched {
   const host = hostOf();
   const children: ChildProcess[] = [];
-  const spawn = (name: "adbc", lines: readonly SocketPair[]): ChildProcess => {
-    const child = host.threads.spawn?.(name, lines);
+  const spawn = (...given: Parameters<NonNullable<Threads["spawn"]>>): ChildProcess => {
+    const child = host.threads.spawn?.(...given);
     if (child === undefined) throw new Error("no processes");
     children.push(child);
     return child;
@@ -225,8 +225,8 @@ function watchedHost(): Watched {
 
 /** Real processes to which some messages never come: all of them, or a cancel and what goes with it. */
 function deafThreads({ threads }: Host, { mute }: { readonly mute: boolean }): Host["threads"] {
-  const spawn = (name: "adbc", lines: readonly SocketPair[]): ChildProcess => {
-    const child = threads.spawn?.(name, lines);
+  const spawn = (...given: Parameters<NonNullable<Threads["spawn"]>>): ChildProcess => {
+    const child = threads.spawn?.(...given);
     if (child === undefined) throw new Error("no processes");
     const post = (message: unknown): void => {
       const cancels = typeof message === "object" && message !== null && "kind" in message;

@@ -214,8 +214,8 @@ function watched(told: Told): {
   const crashes: unknown[] = [];
   const { spawn } = host.threads;
   if (spawn === undefined) throw new Error("no processes");
-  const remembered: typeof spawn = (name, lines) => {
-    const child = spawn(name, lines);
+  const remembered: typeof spawn = (...given) => {
+    const child = spawn(...given);
     children.push(child);
     const post = (message: unknown): void => {
       const heard = told(message);

@@ -294,6 +294,7 @@ function using<T>(run: (connection: Connection, tools: StatementTools) => T, cre
       messages.push(...unsent.splice(0));
     },
     memory: undefined,
+    wholeMemory: undefined,
   };
   const opened = Connection.open(driver, database, structs.connection);
   if (!opened.ok) throw new Error(opened.error.message);

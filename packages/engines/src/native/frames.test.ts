@@ -2,7 +2,14 @@ import { err, ok } from "@gateway/core/result.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "./driver.ts";
-import { FrameReader, messageFrames, nextRequest, requestFrame } from "./frames.ts";
+import {
+  FrameReader,
+  messageFrames,
+  nextRequest,
+  nextReturn,
+  requestFrame,
+  returnFrame,
+} from "./frames.ts";
 import type { BatchResult, Request, ThreadMessage } from "./message.ts";
 
 describe("FrameReader", () => {
@@ -79,6 +86,19 @@ describe("FrameReader", () => {
     expect(kept.message.every((byte) => byte === 2)).toBe(true);
   });
 
+  it("reads nothing behind a frame that it did not understand", () => {
+    const got: ThreadMessage[] = [];
+    const reader = new FrameReader(
+      (messages) => (got.push(...messages), true),
+      () => {},
+    );
+    const inBlock = { kind: "batch" as const, message: new Uint8Array(8) };
+    // There are no blocks here.
+    expect(() => feed(reader, joined(messageFrames([inBlock], () => 3)))).toThrow(/block/);
+    feed(reader, joined(messageFrames([{ kind: "reply", reply: ok({ kind: "done" }) }])));
+    expect(got).toEqual([]);
+  });
+
   it("throws on what nobody here writes, before it takes memory for it", () => {
     for (const [kind, length] of [
       [9, 0],
@@ -114,6 +134,28 @@ describe("requestFrame", () => {
       { turn: 8, seat: 3, request: requests[1] },
       undefined,
     ]);
+  });
+
+  it("may come behind blocks that were given back", () => {
+    const request: Request = { kind: "disconnect" };
+    const wire = joined([
+      returnFrame(5),
+      returnFrame(0),
+      returnFrame(2),
+      requestFrame({ turn: 1, seat: 0, request }),
+    ]);
+    let at = 0;
+    const read = (into: Uint8Array): number => {
+      const some = wire.subarray(at, at + into.length);
+      into.set(some);
+      at += some.length;
+      return some.length;
+    };
+    const returned: number[] = [];
+    expect(nextReturn(read)).toBe(5);
+    expect(nextRequest(read, (block) => returned.push(block))?.request).toEqual(request);
+    expect(returned).toEqual([0, 2]);
+    expect(nextReturn(read)).toBeUndefined();
   });
 });
 

@@ -16,6 +16,8 @@ export type ProcessMessage =
       readonly memoryMax: number | undefined;
       /** Most seats that it gives over its whole life. */
       readonly seats: number;
+      /** How many lines it has, if behind their descriptors there is one of memory for them; undefined: there is not. */
+      readonly sharedLines: number | undefined;
     }
   /** Starts the thread that reads a line. */
   | { readonly kind: "open"; readonly line: number }
@@ -41,8 +43,14 @@ export interface ThreadData extends DriverLibrary {
   readonly control: SharedArrayBuffer;
   /** What all threads of the process keep open (seats.ts). */
   readonly seats: SharedArrayBuffer;
-  /** The descriptor of the line it reads; undefined: it gets messages instead. */
-  readonly line: number | undefined;
+  /** The line that it reads; undefined: it gets messages instead. */
+  readonly line: ThreadLine | undefined;
+}
+
+export interface ThreadLine {
+  readonly descriptor: number;
+  /** That of the memory for large messages, if there is any, and the line's number in it. */
+  readonly memory: { readonly descriptor: number; readonly line: number } | undefined;
 }
 
 export interface DatabaseOptions {

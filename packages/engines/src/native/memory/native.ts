@@ -236,6 +236,11 @@ export function addressOf(buffer: ArrayBuffer): Address {
   return Number(koffi.address(buffer));
 }
 
+/** The memory at an address as a buffer, which nobody may use once that memory is gone. */
+export function viewOf(address: Address, bytes: number): ArrayBuffer {
+  return koffi.view(address, bytes);
+}
+
 /** The zero-terminated UTF-8 text at an address; "" at NULL. */
 export function textAt(address: Address): string {
   return address === 0 ? "" : koffi.decode.string(address);
@@ -312,7 +317,7 @@ export class MemoryBlock implements Disposable {
 
   constructor(bytes: number) {
     this.address = allocate(bytes);
-    this.view = new DataView(koffi.view(this.address, bytes));
+    this.view = new DataView(viewOf(this.address, bytes));
   }
 
   clear(): void {

@@ -10,6 +10,7 @@ import type { ChildProcess, ProcessEnd, Threads } from "@gateway/core/port/threa
 import { LineReach, ProcessLine, type LineKeeper } from "./lineReach.ts";
 import type { DriverLibrary, ProcessMessage, ProcessReport } from "../message.ts";
 import { socketPair } from "../memory/native.ts";
+import { SharedMemory } from "../memory/sharedBlocks.ts";
 import type { Reach } from "./reach.ts";
 
 /**
@@ -67,7 +68,8 @@ export class DriverProcess {
     if (spawn === undefined) throw new Error("this host starts no processes");
     this.#clock = clock;
     const pairs = Array.from({ length: lines }, socketPair);
-    this.#child = spawn("adbc", pairs);
+    const memory = SharedMemory.of(lines);
+    this.#child = spawn("adbc", pairs, memory?.descriptor);
     this.#child.onExit(({ how, lastWords }) => {
       this.#ended({ how: this.#killed ?? withWords(how, lastWords), lastWords: "" });
     });
@@ -75,9 +77,16 @@ export class DriverProcess {
       this.#pingsMissed = 0;
       if (report === overgrown) this.kill("it took more memory than it may");
     });
-    this.#say({ kind: "start", library, memoryMax, seats: Math.max(seatsMax, lines) });
+    const sharedLines = memory === undefined ? undefined : lines;
+    this.#say({
+      kind: "start",
+      library,
+      memoryMax,
+      seats: Math.max(seatsMax, lines),
+      sharedLines,
+    });
     const distrust = (): void => this.kill("it wrote what can not be read");
-    this.#lines = pairs.map((_, index) => new ProcessLine(this.#child, index, distrust));
+    this.#lines = pairs.map((_, at) => new ProcessLine(this.#child, at, distrust, memory));
     this.#free = [...this.#lines].toReversed();
   }
 

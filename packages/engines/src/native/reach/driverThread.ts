@@ -138,7 +138,10 @@ export class DriverThread {
           return signal.aborted ? err(cancelled) : endOf(message.reply);
         }
         // What was sent before the cancel was seen is nobody's any more.
-        if (signal.aborted) continue;
+        if (signal.aborted) {
+          dropped(message);
+          continue;
+        }
         yield read(message);
         // The schema came without being asked for.
         if (message.kind !== "schema") this.#reach.addCredit();
@@ -146,7 +149,7 @@ export class DriverThread {
     } finally {
       if (!answered) {
         cancelling.now();
-        while ((await this.#next(pending)).kind !== "reply");
+        await this.#dropRest(pending);
       }
       this.#finish(pending);
     }
@@ -221,6 +224,15 @@ export class DriverThread {
       await new Promise<void>((resolve) => {
         pending.wake = resolve;
       });
+    }
+  }
+
+  /** What is left of an answer that nobody reads. */
+  async #dropRest(pending: Pending): Promise<void> {
+    for (;;) {
+      const message = await this.#next(pending);
+      if (message.kind === "reply") return;
+      dropped(message);
     }
   }
 
@@ -301,6 +313,11 @@ const unlimited: ReadonlySet<Request["kind"]> = new Set([
   "catalogs",
   "schemas",
 ]);
+
+/** A message that nobody reads. */
+function dropped(message: ResultMessage): void {
+  if (message.kind === "batch") message.release?.();
+}
 
 /** Reads the messages of one statement's result: its columns first. */
 function rowReader({ messageBytes }: StatementRequest): (message: ResultMessage) => StreamEvent {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChildProcess, SocketPair, Threads } from "@gateway/core/port/threads.ts";
+import type { ChildProcess, Threads } from "@gateway/core/port/threads.ts";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { hostOf, never } from "../../rig/backend.ts";
@@ -133,8 +133,8 @@ function sharedBy(max: number, limits = patient): SharedProcesses {
 }
 
 function watched(threads: Threads, deaf: boolean): Threads {
-  const spawn = (name: "adbc", lines: readonly SocketPair[]): ChildProcess => {
-    const child = threads.spawn?.(name, lines);
+  const spawn = (...given: Parameters<NonNullable<Threads["spawn"]>>): ChildProcess => {
+    const child = threads.spawn?.(...given);
     if (child === undefined) throw new Error("no processes");
     started.push(child);
     if (!deaf) return child;

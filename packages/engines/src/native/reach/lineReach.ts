@@ -6,7 +6,8 @@ import type { ChildProcess, Line, ProcessEnd } from "@gateway/core/port/threads.
 import { err } from "@gateway/core/result.ts";
 import { nextTurn } from "../memory/control.ts";
 import { failureOf } from "../driver.ts";
-import { FrameReader, requestFrame } from "../frames.ts";
+import { FrameReader, requestFrame, returnFrame } from "../frames.ts";
+import { ReadableBlocks, type SharedMemory } from "../memory/sharedBlocks.ts";
 import type { ProcessMessage, Request, ThreadMessage } from "../message.ts";
 import type { Reach, ReachEnd } from "./reach.ts";
 
@@ -23,6 +24,7 @@ export class ProcessLine {
   readonly #index: number;
   /** Ends a process that says what nobody can read. */
   readonly #distrust: () => void;
+  readonly #blocks: ReadableBlocks | undefined;
   #line: Line | undefined;
   #owner: LineOwner | undefined;
   #turn = 0;
@@ -30,10 +32,18 @@ export class ProcessLine {
   #closed = false;
   #end: ProcessEnd | undefined;
 
-  constructor(child: ChildProcess, index: number, distrust: () => void) {
+  /** `memory`: of the process, where it has some. */
+  constructor(
+    child: ChildProcess,
+    index: number,
+    distrust: () => void,
+    memory: SharedMemory | undefined,
+  ) {
     this.#child = child;
     this.#index = index;
     this.#distrust = distrust;
+    const giveBack = (block: number): void => this.#line?.write(returnFrame(block));
+    this.#blocks = memory && new ReadableBlocks(memory, index, giveBack);
   }
 
   /** The thread is started for the first owner. */
@@ -82,6 +92,7 @@ export class ProcessLine {
         this.#closed = true;
         this.#tellEnd();
       },
+      this.#blocks,
     );
     const line = this.#child.line(this.#index, {
       place: () => reader.place(),
@@ -109,6 +120,7 @@ export class ProcessLine {
 
   #tellEnd(): void {
     if (this.#end === undefined || (this.#line !== undefined && !this.#closed)) return;
+    this.#blocks?.close();
     this.#owner?.ended(this.#end);
   }
 

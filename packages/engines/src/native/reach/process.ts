@@ -6,7 +6,7 @@
  */
 import type { Threads } from "@gateway/core/port/threads.ts";
 import { CancelControl, controlBlock } from "../memory/control.ts";
-import type { DriverLibrary, ProcessMessage } from "../message.ts";
+import type { DriverLibrary, ProcessMessage, ThreadData, ThreadLine } from "../message.ts";
 import { cancelOn } from "./reach.ts";
 import { seatsBlock } from "../memory/seats.ts";
 
@@ -31,17 +31,23 @@ export function serveDriver(
   const controls = new Map<number, CancelControl>();
   let library: DriverLibrary | undefined;
   let seats: SharedArrayBuffer | undefined;
+  let memory: number | undefined;
   return (message) => {
     switch (message.kind) {
       case "start":
         library = message.library;
         seats = seatsBlock(message.seats);
+        if (message.sharedLines !== undefined) memory = firstLine + message.sharedLines;
         parent.bound(message.memoryMax);
         return;
       case "open": {
         if (library === undefined || seats === undefined) return parent.lost();
         const control = controlBlock();
-        const data = { ...library, control, seats, line: firstLine + message.line };
+        const line: ThreadLine = {
+          descriptor: firstLine + message.line,
+          memory: memory === undefined ? undefined : { descriptor: memory, line: message.line },
+        };
+        const data: ThreadData = { ...library, control, seats, line };
         threads.start("adbc", data).onExit(() => parent.lost());
         controls.set(message.line, new CancelControl(control));
         return;

@@ -13,7 +13,7 @@ import type { Connection } from "./connection.ts";
 import type { DriverControl } from "../memory/control.ts";
 import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "../driver.ts";
 import { Gatherer } from "../arrow/gather.ts";
-import type { TakeMemory } from "../arrow/ipc.ts";
+import { isArrowLayout, type TakeMemory } from "../arrow/ipc.ts";
 import type { Inspector } from "./inspect.ts";
 import type { Described, Executed, ResultMessage, StatementRequest } from "../message.ts";
 import { countIn, type Address, type MemoryBlock } from "../memory/native.ts";
@@ -40,6 +40,8 @@ export interface StatementTools {
   flush(): void;
   /** Where rows are written; undefined: each message in memory of its own. */
   readonly memory: TakeMemory | undefined;
+  /** The same for messages that their client takes as they are. */
+  readonly wholeMemory: TakeMemory | undefined;
 }
 
 const cancelled = failureOf("cancelled", "the statement was cancelled");
@@ -271,9 +273,11 @@ class DriverStatement implements Disposable {
     const message = messageOf(fields.value, shape.value);
     // It travels with the first rows: a message of its own costs a small query a tenth of its time.
     this.#tools.unsent.push({ kind: "schema", message, statementType });
+    const isWhole =
+      messageBytes !== undefined && shape.value.every(({ type }) => isArrowLayout(type));
     using gatherer = new Gatherer(shape.value, this.#tools.structs.arrays, {
       bytesWanted: messageBytes,
-      memory: this.#tools.memory,
+      memory: isWhole ? this.#tools.wholeMemory : this.#tools.memory,
     });
     return this.#sendRows(stream, gatherer, startedMs);
   }

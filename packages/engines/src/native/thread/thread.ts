@@ -16,7 +16,7 @@ import { closeDatabase, Connection, openDatabase } from "./connection.ts";
 import { DriverControl } from "../memory/control.ts";
 import { handleStruct } from "../memory/abi.ts";
 import { Driver, failureOf, type AdbcFailure, type AdbcResult } from "../driver.ts";
-import { messageFrames, nextRequest } from "../frames.ts";
+import { messageFrames, nextRequest, nextReturn } from "../frames.ts";
 import { Inspector } from "./inspect.ts";
 import type {
   Reply,
@@ -25,13 +25,17 @@ import type {
   StatementRequest,
   ConnectionStep,
   ThreadData,
+  ThreadLine,
   ThreadMessage,
 } from "../message.ts";
 import { MessageMemory } from "../memory/messageMemory.ts";
 import { allocate, release, type Address } from "../memory/native.ts";
+import type { TakeMemory } from "../arrow/ipc.ts";
 import { catalogNames, listObjects, tableSchemas } from "./objects.ts";
 import { takeSteps } from "./steps.ts";
 import { seatIn, type Seat } from "../memory/seats.ts";
+import { WritableBlocks } from "../memory/sharedBlocks.ts";
+import { readableWithin } from "../memory/sharedMemory.ts";
 import {
   columnsOfStatement,
   describeStatement,
@@ -49,6 +53,9 @@ let last: Connection | undefined;
 const blocksMax = 2;
 /** Of one request. */
 let memory = new MessageMemory(blocksMax);
+/** Where the gateway reads large messages; undefined where there is no such memory. */
+const blocks =
+  data.line?.memory && new WritableBlocks(data.line.memory.descriptor, data.line.memory.line);
 
 const control = new DriverControl(data.control);
 const tools: StatementTools = {
@@ -65,7 +72,17 @@ const tools: StatementTools = {
   },
   // What is handed over is another's.
   memory: data.line === undefined ? undefined : (bytes) => memory.take(bytes),
+  wholeMemory: data.line && wholeMemory(data.line),
 };
+
+/** Memory of messages that are passed on as they are: that which the gateway has as well, where some is free. */
+function wholeMemory({ descriptor }: ThreadLine): TakeMemory {
+  const read = reader(descriptor);
+  const returns = {
+    within: (ms: number) => (readableWithin(descriptor, ms) ? nextReturn(read) : undefined),
+  };
+  return (bytes) => blocks?.take(bytes, returns) ?? memory.take(bytes);
+}
 
 /** What is handed over instead of copied. */
 function buffersOf(result: ResultMessage): readonly ArrayBuffer[] {
@@ -79,11 +96,22 @@ function buffersOf(result: ResultMessage): readonly ArrayBuffer[] {
   }
 }
 
+function blockOf(buffer: ArrayBuffer): number | undefined {
+  return blocks?.numberOf(buffer);
+}
+
 function post(messages: readonly ThreadMessage[], transfer: readonly ArrayBuffer[]): void {
   if (data.line === undefined) return parentPort?.postMessage(messages, [...transfer]);
-  writeAll(data.line, messageFrames(messages));
+  // Told of a block, the gateway may give it back at once.
+  const frames = messageFrames(messages, blockOf);
   for (const message of messages) {
-    if (message.kind === "batch") memory.giveBack(message.message);
+    const block = message.kind === "batch" ? blockOf(message.message.buffer) : undefined;
+    if (block !== undefined) blocks?.sent(block);
+  }
+  writeAll(data.line.descriptor, frames);
+  for (const message of messages) {
+    if (message.kind !== "batch" || blockOf(message.message.buffer) !== undefined) continue;
+    memory.giveBack(message.message);
   }
 }
 
@@ -121,6 +149,7 @@ function serve(request: Request, number: number): void {
   post([...results, { kind: "reply", reply }], transfer);
   tools.unsent.length = 0;
   memory = new MessageMemory(blocksMax);
+  blocks?.answered();
   // Behind the reply: a thread that waits for its next request collects nothing by itself.
   if (getHeapStatistics().total_heap_size > heapKeptBytes) collect();
 }
@@ -139,11 +168,19 @@ function collect(): void {
   collector();
 }
 
+function reader(descriptor: number): (into: Uint8Array) => number {
+  return (into) => readSync(descriptor, into, 0, into.length, null);
+}
+
+function onReturn(block: number): void {
+  blocks?.returned(block);
+}
+
 /** Until the gateway's end of the line is gone. */
-function serveLine(line: number): void {
-  const read = (into: Uint8Array): number => readSync(line, into, 0, into.length, null);
+function serveLine({ descriptor }: ThreadLine): void {
+  const read = reader(descriptor);
   for (;;) {
-    const next = nextRequest(read);
+    const next = nextRequest(read, onReturn);
     if (next === undefined) return;
     control.enter(next.turn);
     serve(next.request, next.seat);

@@ -19,17 +19,23 @@ const lastWordsMax = 2_048;
 /** What our clients are told of a session that chose nothing, for PostgreSQL's library, which tells its server. */
 const sessionDefaults = { PGTZ: "UTC", PGDATESTYLE: "ISO, MDY" };
 
-/** Starts `program`; its ends of the lines are its descriptors from `firstLine` on. */
-export function spawnChild(program: string, pairs: readonly SocketPair[]): ChildProcess {
+/** Starts `program`; its ends of the lines are its descriptors from `firstLine` on, and `memory` is behind them. */
+export function spawnChild(
+  program: string,
+  pairs: readonly SocketPair[],
+  memory?: number,
+): ChildProcess {
+  const theirs = pairs.map((pair) => pair.theirs);
+  const shared = memory === undefined ? [] : [memory];
   // Nothing of our environment: it holds secrets, and drivers would read variables of their own.
   const options: ForkOptions = {
     serialization: "advanced",
     execArgv: [],
     env: sessionDefaults,
-    stdio: ["ignore", "ignore", "pipe", "ipc", ...pairs.map(({ theirs }) => theirs)],
+    stdio: ["ignore", "ignore", "pipe", "ipc", ...theirs, ...shared],
   };
   const child = fork(program, [], options);
-  for (const { theirs } of pairs) closeSync(theirs);
+  for (const descriptor of theirs) closeSync(descriptor);
   // Only lines that somebody waits for keep this process alive.
   child.unref();
   child.channel?.unref();

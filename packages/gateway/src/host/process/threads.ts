@@ -45,7 +45,7 @@ export function workerThreads(bundle: URL): Threads {
       };
       return threadOf(new Worker(within ?? program, options));
     },
-    spawn: (name, lines) => spawnChild(fileURLToPath(new URL(programs[name], bundle)), lines),
+    spawn: (name, ...given) => spawnChild(fileURLToPath(new URL(programs[name], bundle)), ...given),
   };
 }
 
