@@ -57,7 +57,12 @@ describe("who waits until no query lives", () => {
     const stream = runQuery(queryOf("select 1"), plane, signal);
     await stream.next();
     await plane.live.idle(AbortSignal.abort());
-    const idle = plane.live.idle(signal);
+    let isIdle = false;
+    const idle = plane.live.idle(signal).then(() => {
+      isIdle = true;
+    });
+    await plane.host.settle();
+    expect(isIdle).toBe(false);
     await stream.return();
     await idle;
     expect(plane.live.list()).toEqual([]);
