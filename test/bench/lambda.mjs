@@ -9,6 +9,7 @@ import { rmSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { processorMs } from "./processor.mjs";
 import { embeddedPrograms, startPostgres } from "../real/postgresServer.mjs";
 
 const starts = 15;
@@ -30,19 +31,22 @@ async function measured(server) {
   const { deploy, stepAsFunction } = await testParts();
   const deployment = await deploy(server, stepAsFunction);
   const headers = { authorization: `Bearer ${deployment.fleetSecret}` };
-  const figures = { imported: [], opened: [], total: [], warm: [] };
+  const figures = { imported: [], opened: [], total: [], processor: [], warm: [] };
   try {
     await fill(deployment);
     for (let count = 0; count < starts; count += 1) {
       const instance = await deployment.start();
+      const usedMs = processorMs(instance.pid);
       const startedMs = performance.now();
       const { status } = await instance.ask({ path: "/worker/config", headers });
       const answeredMs = performance.now();
+      const answerUsedMs = processorMs(instance.pid) - usedMs;
       if (status !== 200) throw new Error(`answered ${status}: ${instance.log()}`);
       await instance.ask({ path: "/worker/config", headers });
       figures.imported.push(instance.importMs);
       figures.opened.push(answeredMs - startedMs);
       figures.total.push(instance.importMs + answeredMs - startedMs);
+      figures.processor.push(instance.importProcessorMs + answerUsedMs);
       figures.warm.push(performance.now() - answeredMs);
       await instance[Symbol.asyncDispose]();
     }
@@ -53,6 +57,7 @@ async function measured(server) {
     rowOf("function: import", figures.imported),
     rowOf("function: first answer, with opening", figures.opened),
     rowOf("function: import to first answer", figures.total),
+    rowOf("… processor time by then", figures.processor),
     rowOf("function: next answer", figures.warm),
   ];
 }

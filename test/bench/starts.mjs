@@ -29,8 +29,13 @@ export async function startRows() {
       "passed ms": spread(worker.passedMs, 0),
       "processor ms": spread(worker.processorMs, 0),
     });
-    const [functionRow] = (await lambdaRows()).filter(({ what }) => /import to first/.test(what));
-    rows.push({ what: functionRow.what, "passed ms": functionRow.median });
+    const functionRows = await lambdaRows();
+    const medianOf = (name) => functionRows.find(({ what }) => name.test(what)).median;
+    rows.push({
+      what: "function: import to first answer",
+      "passed ms": medianOf(/import to first/),
+      "processor ms": medianOf(/processor/),
+    });
     return rows;
   } finally {
     rmSync(folder, { recursive: true });

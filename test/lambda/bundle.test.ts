@@ -3,6 +3,10 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileJsonSchema } from "@gateway/control/config/objects.ts";
+import { rootJsonSchema } from "@gateway/gateway/config/load.ts";
+import { build } from "esbuild";
+import { jsonSchemaTexts } from "../../packages/gateway/bin/jsonSchemas.mjs";
 import { buildLambda } from "../../packages/gateway/bin/buildLambda.mjs";
 
 const bytesMax = 2 * 1024 * 1024;
@@ -27,12 +31,34 @@ describe("buildLambda", () => {
     }
   });
 
+  const codeOf = (name: string): string =>
+    readdirSync(join(folder, name))
+      .filter((file) => file.endsWith(".mjs"))
+      .map((file) => readFileSync(join(folder, name, file), "utf8"))
+      .join("\n");
+
+  it("reads for a worker nothing of the admin API", () => {
+    const index = readFileSync(join(folder, "control/index.mjs"), "utf8");
+    const paths = ["/query-records", "/run-tables"];
+    expect(paths.map((path) => index.includes(path))).toEqual([true, false]);
+    expect(paths.map((path) => codeOf("control").includes(path))).toEqual([true, true]);
+  });
+
   it("serves without what migrates: only the deploy step writes the ledger", () => {
     const [serving, migrating, sweeping] = ["control", "migration", "upkeep"].map((name) =>
-      readFileSync(join(folder, name, "index.mjs"), "utf8").includes("insert into drizzle."),
+      codeOf(name).includes("insert into drizzle."),
     );
     expect([serving, migrating, sweeping]).toEqual([false, true, false]);
   });
+
+  it("has the JSON Schema of the configuration, as the sources make it, and does not make it at a start", async () => {
+    const { fileJsonSchemaText, rootJsonSchemaText } = await jsonSchemaTexts(build);
+    expect(parsed(fileJsonSchemaText)).toEqual(plain(fileJsonSchema()));
+    expect(parsed(rootJsonSchemaText)).toEqual(plain(rootJsonSchema()));
+    const code = codeOf("control");
+    expect(code).toContain("x-secret");
+    expect(code).not.toContain("toJSONSchema(fileSchema");
+  }, 60_000);
 
   it("has the migrations beside the code, to compare with the database", () => {
     const there = readdirSync(join(folder, "control/migrations")).filter((name) =>
@@ -43,6 +69,10 @@ describe("buildLambda", () => {
     expect(there.length).toBeGreaterThan(0);
   });
 });
+
+/** Of a constant: a JavaScript literal of a text. */
+const parsed = (literal: string): unknown => JSON.parse(JSON.parse(literal) as string);
+const plain = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema)) as unknown;
 
 const foreign =
   /packages\/frontends\/|packages.*\/(?:adapter|listen)\.ts$|\.node$|\.wasm$|node_modules\/(?:@electric-sql|koffi|@duckdb|esbuild|pino|prom-client|@hono\/node-server)\//;

@@ -42,8 +42,8 @@ export interface Deployment extends AsyncDisposable {
   /** What the deploy step logged, used up. */
   readonly setupToken: string;
   readonly setupStatus: number;
-  /** Another instance of the function; ends with the deployment. */
-  start(): Promise<Instance>;
+  /** Another instance of the function, or of one that was built elsewhere; ends with the deployment. */
+  start(built?: string): Promise<Instance>;
 }
 
 const secrets = {
@@ -100,9 +100,9 @@ export async function deploy(server: Server, step: Step = stepInProcess): Promis
   named.host = "neon.example";
   const url = named.href;
   const instances: Instance[] = [];
-  const start = async (): Promise<Instance> => {
+  const start = async (built = folder): Promise<Instance> => {
     const instance = await startInstance({
-      folder: join(folder, "control"),
+      folder: join(built, "control"),
       links: {
         DatabaseUrl: url,
         EncryptionKeys: secrets.encryptionKey,

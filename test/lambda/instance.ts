@@ -38,6 +38,9 @@ export interface Answer {
 export interface Instance extends AsyncDisposable {
   /** Milliseconds that the import of the bundle took. */
   readonly importMs: number;
+  /** Of which, and of the runtime's other threads meanwhile, on a processor. */
+  readonly importProcessorMs: number;
+  readonly pid: number;
   /** Resolves with status and headers; the body may still be on its way. */
   invoke(call: Call): Promise<Answer>;
   /** Resolves when the answer is complete. */
@@ -51,7 +54,7 @@ export interface Instance extends AsyncDisposable {
 }
 
 type Said =
-  | { readonly kind: "ready"; readonly tookMs: number }
+  | { readonly kind: "ready"; readonly tookMs: number; readonly processorMs: number }
   | { readonly kind: "bytes"; readonly bytes: readonly number[] }
   | { readonly kind: "end" }
   | {
@@ -100,6 +103,8 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
   };
   return {
     importMs: ready.tookMs,
+    importProcessorMs: ready.processorMs,
+    pid: child.pid ?? 0,
     invoke,
     ask: async (call) => {
       const answer = await invoke(call);

@@ -29,8 +29,14 @@ globalThis.awslambda = {
 };
 
 const startedMs = performance.now();
+const used = process.cpuUsage();
 const { handler, buffered } = await import(pathToFileURL(file).href);
-say({ kind: "ready", tookMs: performance.now() - startedMs });
+const { user, system } = process.cpuUsage(used);
+say({
+  kind: "ready",
+  tookMs: performance.now() - startedMs,
+  processorMs: (user + system) / 1_000,
+});
 
 let busy = false;
 process.on("message", (message) => void take(message));

@@ -2,10 +2,8 @@
  * The control plane as one Hono app: admin API, worker API, OpenAPI document. It knows no host: the
  * same handlers run in a container and in a function.
  */
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { adminApi, securityHeaders } from "./admin/api.ts";
-import { openApiText } from "./admin/openapi.ts";
 import { missing, refuse } from "./admin/refuse.ts";
 import type { ControlDeps } from "./deps.ts";
 import { workerApi } from "./worker/app.ts";
@@ -14,14 +12,33 @@ import { sharedCapacity } from "./worker/capacity/sharedCapacity.ts";
 /** `/admin`, `/openapi.json`, and `/worker` where `deps.workerApi` is set. Every error body is a problem. */
 export function controlApp(options: ControlDeps): Hono {
   const deps = withCapacity(options);
-  const app = new Hono();
+  const app = answering(new Hono(), deps);
+  let admin: Promise<Hono> | undefined;
+  const asAdmin = async (c: Context): Promise<Response> => {
+    admin ??= adminPart(deps);
+    return (await admin).fetch(c.req.raw, c.env);
+  };
+  app.all("/admin/*", asAdmin).all("/openapi.json", asAdmin);
+  if (deps.workerApi !== undefined) app.route("/worker", workerApi(deps));
+  return app;
+}
+
+/** Loaded for the first administrator: workers, who are many, do not wait for the half of the program that they never ask. */
+async function adminPart(deps: ControlDeps): Promise<Hono> {
+  const [{ adminApi, securityHeaders }, { openApiText }] = await Promise.all([
+    import("./admin/api.ts"),
+    import("./admin/openapi.ts"),
+  ]);
   const documented = new Hono().route("/admin", adminApi(deps));
   const openApi = openApiText(documented);
-  app.route("/", documented);
-  app.get("/openapi.json", async (c) =>
+  const app = answering(new Hono(), deps).route("/", documented);
+  return app.get("/openapi.json", async (c) =>
     c.body(await openApi(), 200, { ...securityHeaders, "content-type": "application/json" }),
   );
-  if (deps.workerApi !== undefined) app.route("/worker", workerApi(deps));
+}
+
+/** What is answered where nothing else answers. */
+function answering(app: Hono, deps: ControlDeps): Hono {
   app.notFound(() => missing("path"));
   app.onError((error, c) => {
     // Hono's own word for a request that it could not read; its text names the part and no value.

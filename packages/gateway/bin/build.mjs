@@ -17,6 +17,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { buildStudio } from "./buildStudio.mjs";
+import { jsonSchemaTexts } from "./jsonSchemas.mjs";
 import { packStudio } from "./packStudio.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -96,7 +97,7 @@ const oneLanguage = {
 
 /**
  * Bundles every entry. Throws an `AggregateError` when one fails; the others are written all the
- * same, and no build is recorded, so that the next call tries again.
+ * same, and no build is recorded, so that the next call tries again. Nothing is written where the config has no schema.
  */
 export async function build({ data = "now" } = {}) {
   const { build: bundle, stop } = await import("esbuild");
@@ -108,8 +109,9 @@ export async function build({ data = "now" } = {}) {
   const missing = entries.filter((entry) => !present.includes(entry));
   const alone = present.filter(({ inParts }) => inParts !== true).map((entry) => [entry]);
   const together = present.filter(({ inParts }) => inParts === true);
+  const define = await jsonSchemaTexts(bundle);
   const results = await Promise.allSettled(
-    [together, ...alone].map((group) => buildGroup(group, bundle)),
+    [together, ...alone].map((group) => buildGroup(group, { bundle, define })),
   );
   // It is a process, which would live as long as a gateway that is started by this one.
   await stop();
@@ -173,9 +175,10 @@ export function makeDataLater() {
 }
 
 /** Bundles entries that share parts, or one alone. Answers the programs that were written, below `dist`. */
-async function buildGroup(entriesOfGroup, bundle) {
+async function buildGroup(entriesOfGroup, { bundle, define }) {
   const { outputFiles } = await bundle({
     absWorkingDir: root,
+    define,
     entryPoints: entriesOfGroup.map(({ source, output }) => ({
       in: source,
       out: basename(output, ".js"),
@@ -292,7 +295,8 @@ function sourcesNow() {
     );
   const migrations = readdirSync(migrationsFolder, { recursive: true });
   files.push(...migrations.map((path) => join(migrationsFolder, path)));
-  files.push(fileURLToPath(import.meta.url), join(root, "package-lock.json"));
+  const schemas = fileURLToPath(new URL("jsonSchemas.mjs", import.meta.url));
+  files.push(fileURLToPath(import.meta.url), schemas, join(root, "package-lock.json"));
   const times = files.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return { newestSourceMs: Math.max(...times), sourceCount: files.length };
 }

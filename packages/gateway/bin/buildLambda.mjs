@@ -1,13 +1,15 @@
 /**
  * Bundles what runs as a function into `packages/gateway/dist/lambda/`, one folder per function, as
- * the deployment uploads them: the code in one file, and the migrations beside it.
+ * the deployment uploads them: the code with its parts, which are read when they are asked for, and the
+ * migrations beside it.
  *
  * Without adapters, listeners and native code: a function never opens a cluster. What imports one of
  * these lazily gets a module that says so. It checks no types: `npm run types` does.
  */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { jsonSchemaTexts } from "./jsonSchemas.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const lambdaFolder = join(root, "packages/gateway/dist/lambda");
@@ -58,12 +60,16 @@ const englishOnly = {
  */
 export async function buildLambda(folder = lambdaFolder) {
   const { build: bundle } = await import("esbuild");
+  const define = await jsonSchemaTexts(bundle);
   const built = {};
   for (const [name, source] of Object.entries(functions)) {
     const { outputFiles, metafile } = await bundle({
       absWorkingDir: root,
-      entryPoints: [source],
-      outfile: join(folder, name, "index.mjs"),
+      define,
+      entryPoints: [{ in: source, out: "index" }],
+      outdir: join(folder, name),
+      outExtension: { ".js": ".mjs" },
+      splitting: true,
       write: false,
       bundle: true,
       format: "esm",
@@ -79,18 +85,18 @@ export async function buildLambda(folder = lambdaFolder) {
       external: optionalParts,
       plugins: [leftOut, englishOnly],
     });
-    const [code] = outputFiles;
-    place(join(folder, name), code.contents);
-    built[name] = { bytes: code.contents.length, inputs: Object.keys(metafile.inputs) };
+    place(join(folder, name), outputFiles);
+    const bytes = outputFiles.reduce((sum, { contents }) => sum + contents.length, 0);
+    built[name] = { bytes, inputs: Object.keys(metafile.inputs) };
   }
   return built;
 }
 
 /** Replaces a function's folder, so that nothing of an older build is uploaded with it. */
-function place(folder, contents) {
+function place(folder, files) {
   const draft = `${folder}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
-  writeFileSync(join(draft, "index.mjs"), contents);
+  for (const { path, contents } of files) writeFileSync(join(draft, basename(path)), contents);
   const migrations = join(root, "migrations");
   if (existsSync(migrations)) {
     cpSync(migrations, join(draft, "migrations"), {

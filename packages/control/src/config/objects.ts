@@ -121,10 +121,16 @@ export const fileSchema = z.strictObject({
 });
 export type FileConfig = z.output<typeof fileSchema>;
 
+/** What the function below answers, as a bundle has it: `packages/gateway/bin/jsonSchemas.mjs`. */
+declare const fileJsonSchemaText: string | undefined;
 let jsonSchema: JsonSchema | undefined;
 
 /** The JSON Schema of `fileSchema`: for naming known keys, and for its marks of what is secret. */
 export function fileJsonSchema(): JsonSchema {
-  jsonSchema ??= z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  jsonSchema ??= (
+    typeof fileJsonSchemaText === "string"
+      ? JSON.parse(fileJsonSchemaText)
+      : z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" })
+  ) as JsonSchema;
   return jsonSchema;
 }

@@ -65,10 +65,13 @@ export async function openConfiguration(
   parts: ConfigurationParts,
 ): Promise<Result<OwnedConfiguration, OpenConfigurationRefusal>> {
   const { store, keys } = parts;
-  const missing = await missingKeys(store.config, keys);
+  // At the same time, because each takes a round trip or more; what can not be opened is said after what is missing.
+  const [missing, loaded] = await Promise.all([
+    missingKeys(store.config, keys),
+    loadConfig(store.config, keys),
+  ]);
   if (!missing.ok) return missing;
   if (missing.value.length > 0) return err({ code: "missingKeys", keyIds: missing.value });
-  const loaded = await loadConfig(store.config, keys);
   if (!loaded.ok) return loaded;
 
   const judge = parts.judge ?? (() => []);

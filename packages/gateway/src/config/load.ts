@@ -92,10 +92,16 @@ export function checkConfig(input: unknown): Loaded {
   return err(controlPlaneProblems(input, [...shape, ...meaning]));
 }
 
+/** What the function below answers, as a bundle has it: `packages/gateway/bin/jsonSchemas.mjs`. */
+declare const rootJsonSchemaText: string | undefined;
 let jsonSchema: JsonSchema | undefined;
 
 /** The JSON Schema of the file, for editors, for the reference and for naming known keys. */
 export function rootJsonSchema(): JsonSchema {
-  jsonSchema ??= z.toJSONSchema(rootSchema, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  jsonSchema ??= (
+    typeof rootJsonSchemaText === "string"
+      ? JSON.parse(rootJsonSchemaText)
+      : z.toJSONSchema(rootSchema, { io: "input", unrepresentable: "any" })
+  ) as JsonSchema;
   return jsonSchema;
 }

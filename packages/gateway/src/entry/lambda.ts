@@ -31,6 +31,8 @@ const metrics = embeddedMetrics(
   write,
 );
 const callers = platformCallers();
+// Read while the rest of the import and the first request go on; a failure is that of whoever opens.
+const migrations = readMigrations(new URL("migrations/", import.meta.url));
 const app = settings.ok
   ? functionApp({
       open: openOnce(opening(settings.value)),
@@ -65,14 +67,14 @@ function opening(wanted: FunctionSettings): Open {
       : { endpoints: { fetch: `http://${neonStandIn}/sql`, webSocket: `${neonStandIn}/v2` } }),
   });
   return async () => {
-    const migrations = await readMigrations(new URL("migrations/", import.meta.url));
-    if (!migrations.ok) throw new Error(`no migrations beside the code: ${migrations.error.code}`);
+    const files = await migrations;
+    if (!files.ok) throw new Error(`no migrations beside the code: ${files.error.code}`);
     return controlOpening({
       settings: wanted,
       host,
       callers,
       database,
-      migrations: migrations.value,
+      migrations: files.value,
     })();
   };
 }

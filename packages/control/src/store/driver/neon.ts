@@ -5,7 +5,6 @@
  * single statements for that reason. It can not listen: the caller polls.
  */
 import { Client, neon, neonConfig, type NeonQueryFunction } from "@neondatabase/serverless";
-import { WebSocket } from "ws";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
@@ -126,6 +125,8 @@ class NeonDatabase implements Database {
 
 async function clientOf(options: NeonOptions): Promise<Result<Client, DatabaseError>> {
   try {
+    // Only a transaction needs it.
+    const { WebSocket } = await import("ws");
     const client = new Client({
       connectionString: options.url.reveal(),
       connectionTimeoutMillis: options.connectMs ?? connectMsDefault,

@@ -1,0 +1,55 @@
+/**
+ * The JSON Schemas of the config file as constants of a bundle: zod takes longer to make one than everything else of a
+ * start does with the configuration. Sources that are run as they are make their own.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+/** What sources ask for, and who makes it. */
+const makers = `
+  import { fileJsonSchema } from "./packages/control/src/config/objects.ts";
+  import { rootJsonSchema } from "./packages/gateway/src/config/load.ts";
+  export const fileJsonSchemaText = JSON.stringify(fileJsonSchema());
+  export const rootJsonSchemaText = JSON.stringify(rootJsonSchema());
+`;
+
+/** For `define` of a bundle of this program. `bundle`: esbuild's own function. */
+export async function jsonSchemaTexts(bundle) {
+  // Below the root, where what is native finds its packages.
+  const folder = await mkdtemp(join(root, "node_modules/.json-schemas-"));
+  const outfile = join(folder, "schemas.mjs");
+  try {
+    await bundle({
+      absWorkingDir: root,
+      stdin: { contents: makers, resolveDir: root, loader: "ts" },
+      outfile,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      packages: "external",
+      // Only what workspaces hold is TypeScript.
+      plugins: [sourcesOfWorkspaces],
+      logLevel: "error",
+    });
+    const texts = await import(pathToFileURL(outfile).href);
+    return Object.fromEntries(
+      Object.entries(texts).map(([name, text]) => [name, JSON.stringify(text)]),
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const sourcesOfWorkspaces = {
+  name: "sources of workspaces",
+  setup(bundler) {
+    bundler.onResolve({ filter: /^@gateway\// }, ({ path }) => {
+      const [, name, ...rest] = path.split("/");
+      return { path: join(root, "packages", name, "src", ...rest) };
+    });
+  },
+};
