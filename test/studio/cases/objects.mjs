@@ -1,7 +1,6 @@
 /** Clusters, groups and rules beyond their first save: drained, ordered, deleted by two at once. */
 import { expectEqual, settled, shoot } from "../browser.mjs";
 import { go } from "./look.mjs";
-import { save } from "./writes.mjs";
 
 export const objectCases = {
   "a group is drained, edited while somebody deletes it, and deleted before its cluster": async ({
