@@ -71,13 +71,8 @@ export const liveCases = {
     await close();
   },
 
-  "a slot in doubt is given again, and a worker that is gone is forgotten": async ({ browser }) => {
+  "a worker that is gone is forgotten": async ({ browser }) => {
     const { page, problems, close } = await browser.open("/workers?state=offline");
-    const doubt = page.getByRole("region", { name: "Slots in doubt" }).first();
-    await doubt.getByRole("button", { name: "Free" }).click({ timeout: 150_000 });
-    await shoot(page, "slot-question");
-    await page.getByRole("dialog").getByRole("button", { name: "Free the slot" }).click();
-    await page.getByText("The slot is free.").waitFor();
     await page.getByRole("link", { name: "ghost" }).click();
     await settled(page, "ghost");
     await shoot(page, "worker-offline");
