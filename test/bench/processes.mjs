@@ -8,7 +8,9 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 
 const relays = fileURLToPath(new URL("relays.mjs", import.meta.url));
-const pins = availableParallelism() > 1 && spawnSync("taskset", ["-V"]).status === 0;
+/** Before this process is pinned: afterwards it has one. */
+const cores = availableParallelism();
+const pins = cores > 1 && spawnSync("taskset", ["-V"]).status === 0;
 /** Cores of the generator with its stand-ins, and of what is measured. */
 const beside = "0";
 const measured = "1";
@@ -26,7 +28,7 @@ export function pinBeside() {
 export function keepAwake() {
   if (!pins || spawnSync("chrt", ["-V"]).status !== 0) return;
   const spin = [process.execPath, "-e", "for (;;);"];
-  const spinners = Array.from({ length: availableParallelism() }, (_, core) =>
+  const spinners = Array.from({ length: cores }, (_, core) =>
     spawn("taskset", ["-c", String(core), "chrt", "--idle", "0", ...spin], { stdio: "ignore" }),
   );
   for (const spinner of spinners) spinner.unref();
@@ -42,7 +44,7 @@ export function pinTogether() {
 
 /** Lets a process that runs already use every core. */
 export function unpin(pid) {
-  const every = `0-${availableParallelism() - 1}`;
+  const every = `0-${cores - 1}`;
   if (pins) spawnSync("taskset", ["-a", "-p", "-c", every, String(pid)]);
 }
 
