@@ -63,13 +63,14 @@ class Fleet {
     return path;
   }
 
-  /** A control plane on `port`, or on a free one; `more` is put over its `gateway`. */
+  /** A control plane on `port`, or on a free one, of another version's `program`; `more` is put over its `gateway`. */
   async controlPlane({
     name = "control",
     port,
     config = servingConfig,
     history,
     capacity,
+    program,
     ...more
   } = {}) {
     const gateway = {
@@ -89,14 +90,14 @@ class Fleet {
       shutdownDrainTimeoutSecs: 5,
       ...more,
     };
-    const program = await this.#start(name, { gateway, ...config });
-    program.port = gateway.adminApi.port;
-    program.admin = adminAt(`http://127.0.0.1:${program.port}`, this.password);
-    return program;
+    const started = await this.#start(name, { gateway, ...config }, { program });
+    started.port = gateway.adminApi.port;
+    started.admin = adminAt(`http://127.0.0.1:${started.port}`, this.password);
+    return started;
   }
 
-  /** A worker of the control plane at `url`; `link` is put over `controlPlane`, `clockSecs`, `collects` and `ages` are for its program, the rest is put over `gateway`. It runs in the folder `cwd`. */
-  async worker(name, url, { link = {}, clockSecs, collects, ages, cwd, ...more } = {}) {
+  /** A worker of the control plane at `url`; `link` is put over `controlPlane`, `clockSecs`, `collects`, `ages` and `program` are for its process, the rest is put over `gateway`. It runs in the folder `cwd`. */
+  async worker(name, url, { link = {}, clockSecs, collects, ages, cwd, program, ...more } = {}) {
     const gateway = {
       role: "worker",
       workerName: name,
@@ -115,7 +116,7 @@ class Fleet {
       shutdownDrainTimeoutSecs: 5,
       ...more,
     };
-    return this.#start(name, { gateway }, { clockSecs, collects, ages, cwd });
+    return this.#start(name, { gateway }, { clockSecs, collects, ages, cwd, program });
   }
 
   async proxy(...targets) {

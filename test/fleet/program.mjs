@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { until, within } from "./wait.mjs";
 
-const bundle = fileURLToPath(new URL("../../packages/gateway/dist/gateway.js", import.meta.url));
+export const bundle = fileURLToPath(
+  new URL("../../packages/gateway/dist/gateway.js", import.meta.url),
+);
 /** What a program that `ages` says. */
 const aged = "a minute passed";
 const startSeconds = 60;
@@ -22,12 +24,12 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.e
 /**
  * Starts `gateway start` on `config` in the folder `cwd`; answers as soon as the process runs, not when
  * it listens. Its clock goes wrong by `clockSecs`; with `collects` it can be told to collect its garbage, with `ages`
- * that a minute has passed.
+ * that a minute has passed. `program` is the bundle of another version.
  */
 export async function startProgram(
   name,
   folder,
-  { config, clockSecs = 0, collects = false, ages = false, cwd = folder },
+  { config, clockSecs = 0, collects = false, ages = false, cwd = folder, program = bundle },
 ) {
   const file = join(folder, `${name}.yaml`);
   // JSON is YAML.
@@ -37,7 +39,7 @@ export async function startProgram(
     ...(collects ? collecting() : []),
     ...(ages ? ageing() : []),
   ];
-  return new Program(name, file, { options, cwd });
+  return new Program(name, file, { options, cwd, program });
 }
 
 class Program {
@@ -50,11 +52,13 @@ class Program {
   #line = "";
   #options;
   #cwd;
+  #program;
 
-  constructor(name, file, { options, cwd }) {
+  constructor(name, file, { options, cwd, program }) {
     this.name = name;
     this.file = file;
     this.#cwd = cwd;
+    this.#program = program;
     this.#options = options;
     this.#spawn();
   }
@@ -62,7 +66,7 @@ class Program {
   #spawn() {
     this.ports = {};
     this.startedMs = performance.now();
-    const args = [...this.#options, bundle, "start", "--config", this.file];
+    const args = [...this.#options, this.#program, "start", "--config", this.file];
     const child = spawn(process.execPath, args, {
       stdio: ["ignore", "pipe", "pipe"],
       cwd: this.#cwd,

@@ -8,32 +8,22 @@
  * packages that are installed here. Needs `npm run build`.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { commitOf, sourcesOf } from "./before.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const here = fileURLToPath(new URL(".", import.meta.url));
 const parts = ["scenario.ts", "statements.ts", "recordStatements.ts"];
 
-const git = (...args) => execFileSync("git", args, { cwd: root, maxBuffer: 1 << 30 });
-const commit = git("rev-parse", "--verify", `${process.argv[2] ?? "HEAD"}^{commit}`)
-  .toString()
-  .trim();
+const wanted = process.argv[2] ?? "HEAD";
+const commit = commitOf(wanted);
+if (commit === undefined) throw new Error(`this clone has no commit ${wanted}`);
 const folder = mkdtempSync(join(tmpdir(), "gateway-before-"));
 try {
-  const sources = git(
-    "archive",
-    "--format=tar",
-    commit,
-    "packages",
-    "migrations",
-    "package.json",
-    "tsconfig.json",
-  );
-  execFileSync("tar", ["-x"], { cwd: folder, input: sources });
-  linkModules();
+  sourcesOf(commit, folder);
   // An empty database, which is the same for every program.
   const empty = "packages/gateway/dist/pglite.tar.gz";
   mkdirSync(join(folder, "packages/gateway/dist"));
@@ -47,17 +37,4 @@ try {
   console.log(output);
 } finally {
   rmSync(folder, { recursive: true, force: true });
-}
-
-/** Everything that is installed here, but the packages of the commit in place of these. */
-function linkModules() {
-  const from = join(root, "node_modules");
-  const to = join(folder, "node_modules");
-  mkdirSync(join(to, "@gateway"), { recursive: true });
-  for (const name of readdirSync(from)) {
-    if (name !== "@gateway") symlinkSync(join(from, name), join(to, name));
-  }
-  for (const name of readdirSync(join(folder, "packages"))) {
-    symlinkSync(join(folder, "packages", name), join(to, "@gateway", name));
-  }
 }
