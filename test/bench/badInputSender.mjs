@@ -10,23 +10,23 @@ const texts = {
 };
 const client = new pg.Client({ host: "127.0.0.1", port: Number(port), user, password });
 await client.connect();
-let sends = false;
+let stopping = new AbortController();
 let round;
 console.log("ready");
 for await (const line of createInterface({ input: process.stdin })) {
   if (line === "go") {
-    sends = true;
-    round = sendAll();
+    stopping = new AbortController();
+    round = sendAll(stopping.signal);
     continue;
   }
-  sends = false;
+  stopping.abort();
   await round;
   console.log("stopped");
 }
 await client.end();
 
-async function sendAll() {
-  while (sends) {
+async function sendAll(stopped) {
+  while (!stopped.aborted) {
     const from = performance.now();
     const code = await client.query(texts[kind]).then(
       () => "rows",

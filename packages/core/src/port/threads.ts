@@ -8,11 +8,7 @@ export interface Threads {
    * Starts a child process, with a socket to it for each pair of `lines`, and `memory`, a descriptor that stays ours, behind
    * them. It inherits nothing of our environment and ends with us. Absent on a host without processes.
    */
-  readonly spawn?: (
-    name: "adbc",
-    lines: readonly SocketPair[],
-    memory?: number | undefined,
-  ) => ChildProcess;
+  readonly spawn?: (name: "adbc", lines: readonly SocketPair[], memory?: number) => ChildProcess;
 }
 
 /** One running thread. Messages keep their order. */

@@ -57,12 +57,9 @@ describe("who waits until no query lives", () => {
     const stream = runQuery(queryOf("select 1"), plane, signal);
     await stream.next();
     await plane.live.idle(AbortSignal.abort());
-    let isIdle = false;
-    const idle = plane.live.idle(signal).then(() => {
-      isIdle = true;
-    });
-    await plane.host.settle();
-    expect(isIdle).toBe(false);
+    const idle = plane.live.idle(signal);
+    const settled = plane.host.settle().then(() => "still waits");
+    expect(await Promise.race([idle, settled])).toBe("still waits");
     await stream.return();
     await idle;
     expect(plane.live.list()).toEqual([]);
