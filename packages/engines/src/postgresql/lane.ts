@@ -218,26 +218,19 @@ function callOf(
   // Whatever code ran may have deallocated.
   if (judged.value.unsure) member.prepared.clear();
   const prefix = statementComment(query);
-  const shared = {
+  const { parameters } = query;
+  // One literal for both: objects of several shapes, made by spreading, cost a call of the runtime for each statement.
+  return ok({
     text: `${prefix}${sql}`,
     sent: { sql, prefix: prefix.length },
     tag: judged.value.query ? undefined : judged.value.tag,
-  };
-  if (call !== undefined) {
-    const { types, formats, values, resultFormats, simple, copy } = call;
-    const named = namedOf(member, query, judged.value, context);
-    return ok({ ...shared, named, types, formats, values, resultFormats, simple, copy });
-  }
-  const { parameters } = query;
-  return ok({
-    ...shared,
-    named: undefined,
-    types: parameters.map(oidOf),
-    formats: [],
-    values: parameters.map(boundText),
-    resultFormats: undefined,
-    simple: false,
-    copy: undefined,
+    named: call && namedOf(member, query, judged.value, context),
+    types: call?.types ?? parameters.map(oidOf),
+    formats: call?.formats ?? [],
+    values: call?.values ?? parameters.map(boundText),
+    resultFormats: call?.resultFormats,
+    simple: call?.simple ?? false,
+    copy: call?.copy,
   });
 }
 

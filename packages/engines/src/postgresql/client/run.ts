@@ -234,11 +234,16 @@ export function columnsOf(
 ): readonly Column[] {
   return fields.map((field, index) => {
     const { type, name: engineType } = rules[index] ?? ruleOf(field.type, field.modifier);
-    const plainColumn = { name: field.name, type, nullable: true };
-    const named = engineType === undefined ? plainColumn : { ...plainColumn, engineType };
-    if (!native) return named;
-    const { type: oid, size, modifier, table, column } = field;
-    return { ...named, announced: { oid, size, modifier, table, column } };
+    const { name, type: oid, size, modifier, table, column } = field;
+    // Written out: what is spread has a shape of its own each time.
+    if (!native)
+      return engineType === undefined
+        ? { name, type, nullable: true }
+        : { name, type, nullable: true, engineType };
+    const announced = { oid, size, modifier, table, column };
+    return engineType === undefined
+      ? { name, type, nullable: true, announced }
+      : { name, type, nullable: true, engineType, announced };
   });
 }
 
