@@ -17,6 +17,7 @@ export const objectCases = {
     await go(page, "/groups/third", "third");
     await page.getByRole("button", { name: "Drain" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Enable" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Enable" }).click();
     await page.getByText("Queries go to third again.").waitFor();
