@@ -3,6 +3,17 @@ import { expectEqual, settled, shoot } from "../browser.mjs";
 import { go } from "./look.mjs";
 
 export const objectCases = {
+  "a slot that nobody answers for is given again": async ({ browser }) => {
+    const { page, problems, close } = await browser.open("/workers");
+    await page.getByRole("button", { name: "Free", exact: true }).click();
+    await shoot(page, "slot-in-doubt");
+    await page.getByRole("dialog").getByRole("button", { name: "Free the slot" }).click();
+    await page.getByText("The slot is free.").waitFor();
+    await page.getByRole("region", { name: "Slots in doubt" }).waitFor({ state: "detached" });
+    expectEqual(problems, [], "problems");
+    await close();
+  },
+
   "a group is drained, edited while somebody deletes it, and deleted before its cluster": async ({
     browser,
   }) => {

@@ -43,13 +43,21 @@ export const clickHouseConfig = z
       description: "A connection that takes longer has failed.",
       "x-unit": "seconds",
     }),
-    healthCheckQuery: healthCheckQuerySchema.optional(),
+    healthCheckQuery: healthCheckQuerySchema
+      .refine(
+        (sql) => !namesFormat.test(sql),
+        "must not name a FORMAT: its answer is read in Native",
+      )
+      .optional(),
   })
   .superRefine(({ endpoint, tls }, context) => {
     if (tls === undefined || endpoint.startsWith("https:")) return;
     context.addIssue({ code: "custom", path: ["tls"], message: "an http address has no TLS" });
   })
   .meta({ title: "ClickHouse", description: "A ClickHouse server behind its HTTP interface." });
+
+/** At the end of a statement. An answer in another format would be taken for a fault, and the cluster for one that is down. */
+const namesFormat = /\bformat\s+\w+\s*;?\s*$/i;
 
 export type ClickHouseConfig = z.output<typeof clickHouseConfig>;
 

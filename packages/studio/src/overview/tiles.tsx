@@ -8,6 +8,7 @@ export function Tiles(props: { readonly live: Live; readonly overview: Overview 
   const { counters } = props.live;
   const { overview } = props;
   const last = lastWhole(overview);
+  const latency = last?.latency ?? overview?.points.findLast((point) => point.latency)?.latency;
   const counts = totals(overview);
   const bad = counters.workersOffline + counters.workersBehind;
   return (
@@ -31,10 +32,8 @@ export function Tiles(props: { readonly live: Live; readonly overview: Overview 
       />
       <Tile
         name="Latency, median"
-        value={last?.latency === undefined ? "–" : durationText(last.latency.p50)}
-        more={
-          last?.latency === undefined ? "no query ended" : `p95 ${durationText(last.latency.p95)}`
-        }
+        value={latency === undefined ? "–" : durationText(latency.p50)}
+        more={latency === undefined ? "no query ended" : `p95 ${durationText(latency.p95)}`}
       />
       <Tile
         name="Failed"

@@ -115,12 +115,19 @@ function optionsOf({ lines, text }: ChartProps, element: HTMLElement): uPlot.Opt
         label: line.title,
         stroke: resolved(line.colour),
         width: 1.5,
-        points: { show: false },
+        points: { show: true, size: 4, filter: aloneIn },
         ...(line.filled === true ? { fill: () => `${resolved(line.colour)()}22` } : {}),
         ...(line.dashed === true ? { dash: [4, 4] } : {}),
       })),
     ],
   };
+}
+
+/** A value without one beside it is no line: where the first minute of queries is, for instance. */
+function aloneIn(plot: uPlot, seriesIndex: number): number[] {
+  const values = plot.data[seriesIndex] ?? [];
+  const isKnown = (index: number): boolean => typeof values[index] === "number";
+  return [...values.keys()].filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
 }
 
 const hours = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
