@@ -86,8 +86,9 @@ export async function run(fleet) {
 
   // An engine that is whole where it should have broken, and one that is asked again: neither may be overlooked.
   engine.honest = true;
-  const whole = await ask("postgres", "resets");
-  const asBroken = { wire: "postgres", kind: "resets", ...whole };
+  const [again] = drawn;
+  const whole = await ask("postgres", again);
+  const asBroken = { wire: "postgres", kind: again, ...whole };
   await notices("a result without its error", () => judgeOutcome(asBroken), /I10/);
   await notices("a second run", judgeOnce, /I2/);
   await Promise.all(Object.values(wires).map((wire) => wire.end()));
