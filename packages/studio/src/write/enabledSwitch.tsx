@@ -17,11 +17,13 @@ export function EnabledSwitch(props: {
 }) {
   const { path, object, what } = props;
   const admin = useMay("admin");
-  const [asked, setAsked] = useState(false);
+  // What was asked for stays what the question says, although the object changes before the question is gone.
+  const [asked, setAsked] = useState<"drain" | "enable">();
   if (!admin) return null;
   const enabled = object.body["enabled"] !== false;
   const write = async (): Promise<void> => {
-    const body = withAt(object.body, ["enabled"], enabled ? false : undefined) as JsonObject;
+    const value = asked === "drain" ? false : undefined;
+    const body = withAt(object.body, ["enabled"], value) as JsonObject;
     const result = await putObject(path, body, object.version);
     if (result.kind === "written") return;
     throw new ApiError({
@@ -33,29 +35,36 @@ export function EnabledSwitch(props: {
   };
   return (
     <>
-      <Button onClick={() => setAsked(true)}>{enabled ? "Drain" : "Enable"}</Button>
-      {asked ? (
+      <Button onClick={() => setAsked(enabled ? "drain" : "enable")}>
+        {enabled ? "Drain" : "Enable"}
+      </Button>
+      {asked === undefined ? null : (
         <Confirm
-          title={enabled ? `Drain ${what} ${object.name}?` : `Enable ${what} ${object.name}?`}
-          action={enabled ? "Drain" : "Enable"}
+          title={`${words[asked].deed} ${what} ${object.name}?`}
+          action={words[asked].deed}
           act={write}
           onClose={(done) => {
-            setAsked(false);
-            if (done)
-              toast(
-                enabled
-                  ? `No new query goes to ${object.name}.`
-                  : `Queries go to ${object.name} again.`,
-              );
+            setAsked(undefined);
+            if (done) toast(words[asked].done(object.name));
           }}
         >
-          <p>
-            {enabled
-              ? "No new query is sent there. What runs goes on to its end, and everything else of its configuration stays."
-              : "New queries are sent there as soon as it is healthy."}
-          </p>
+          <p>{words[asked].means}</p>
         </Confirm>
-      ) : null}
+      )}
     </>
   );
 }
+
+const words = {
+  drain: {
+    deed: "Drain",
+    means:
+      "No new query is sent there. What runs goes on to its end, and everything else of its configuration stays.",
+    done: (name: string) => `No new query goes to ${name}.`,
+  },
+  enable: {
+    deed: "Enable",
+    means: "New queries are sent there as soon as it is healthy.",
+    done: (name: string) => `Queries go to ${name} again.`,
+  },
+} as const;
