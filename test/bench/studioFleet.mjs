@@ -1,5 +1,5 @@
 /**
- * What Studio is measured against: a control plane on PostgreSQL with a history of 100,000 records over a day, and
+ * What Studio is measured against: a control plane on PostgreSQL with a history of 100,000 records (`BENCH_RECORDS`) over a day, and
  * 1,000 workers that register, and then say every ten seconds that they are there.
  */
 import { randomBytes } from "node:crypto";
@@ -13,7 +13,7 @@ import { password } from "../studio/fleet.mjs";
 import { startGateway } from "../studio/process.mjs";
 import { openClient } from "./controlClient.mjs";
 
-export const records = 100_000;
+export const records = Number(process.env["BENCH_RECORDS"] ?? 100_000);
 export const workers = 1_000;
 const batchSize = 200;
 const beatMs = 10_000;
