@@ -83,14 +83,21 @@ async function everyoneIsAnswered(worker) {
 /** By the engine's own log: as many run as may, and the others wait in whichever process they came to. */
 async function limitsHold(engine, worker) {
   const clients = await Promise.all(Array.from({ length: rounds }, () => pgClient(worker)));
-  for (const client of clients) client.query(`select '${life}'`).catch(() => {});
+  const refused = [];
+  const over = clients.map((client) =>
+    client.query(`select '${life}'`).catch(({ message }) => refused.push(message)),
+  );
   const waiting = () => metricOf(worker, "gateway_queued_queries");
   const open = () =>
     engine.statements.filter(({ sql, untilMs }) => untilMs === undefined && sql.includes(life));
-  const isFull = async () => open().length >= cap && (await waiting()) === rounds - cap;
+  const isFull = async () => {
+    same(refused, [], "refused or ended, though each may wait");
+    return open().length >= cap && (await waiting()) === rounds - cap;
+  };
   await until("all are there", isFull, slotsBackSeconds);
   same(open().length, cap, "statements at once");
   for (const client of clients) client.connection.stream.destroy();
+  await Promise.all(over);
   await until("all are gone", async () => engine.running === 0 && (await waiting()) === 0);
 }
 
