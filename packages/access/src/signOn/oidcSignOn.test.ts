@@ -137,6 +137,11 @@ describe("oidcSignOn", () => {
     expect(redeemed).toEqual([]);
   });
 
+  it("redeems a code of the longest that may be", async () => {
+    await signedOn({ answer: { code: "x".repeat(4_096) } });
+    expect(redeemed.map(({ form }) => form.get("code")?.length)).toEqual([4_096]);
+  });
+
   it("redeems nothing for an answer without a code, nor one that comes too late or without what was kept", async () => {
     await using tested = testedOf();
     const { kept, state } = await begun(tested);

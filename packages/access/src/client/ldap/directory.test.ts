@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
-import { FakeLdap } from "../../../../../test/fake/ldap.ts";
+import { FakeLdap, type LdapMood } from "../../../../../test/fake/ldap.ts";
 import { ldapSchema } from "./config.ts";
 import { Directory } from "./directory.ts";
 
@@ -19,4 +19,31 @@ describe("Directory", () => {
     expect(await directory.login("alice", "secret", "here")).toMatchObject({ name: "alice" });
     expect(fake.binds).toContain(dn);
   });
+
+  it.each<readonly [LdapMood, string]>([
+    ["busy", "result 51"],
+    ["hangingUp", "broken"],
+  ])("says of a directory that is %s which kind of failure it met", async (mood, reason) => {
+    await using fake = await FakeLdap.start({ entries: [] });
+    fake.mood = mood;
+    expect(await reasonAt(fake.url)).toBe(reason);
+  });
+
+  it("says by the system's own code that nobody listens", async () => {
+    const fake = await FakeLdap.start({ entries: [] });
+    const { url } = fake;
+    await fake[Symbol.asyncDispose]();
+    expect(await reasonAt(url)).toBe("ECONNREFUSED");
+  });
 });
+
+/** What an operator reads of a login that the directory did not decide. */
+async function reasonAt(url: string): Promise<unknown> {
+  const host = virtualHost(1);
+  const config = ldapSchema.parse({ url, userSearchBase: people });
+  await using directory = new Directory(config, host);
+  expect(await directory.login("alice", "secret", "here")).toBe("unavailable");
+  return host.log.lines.find(({ event }) => event === "auth.directoryUnavailable")?.fields[
+    "reason"
+  ];
+}
