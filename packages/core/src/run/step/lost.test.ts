@@ -60,6 +60,12 @@ describe("a query whose slot is lost", () => {
     expect(leased.held).toBe(0);
   });
 
+  it("is told to nobody once it is over", async () => {
+    const leased = leasedPlane(one);
+    await statement(leased, "select n", undefined);
+    expect(leased.waiting).toBe(0);
+  });
+
   it("describes nothing", async () => {
     const leased = leasedPlane(endless);
     leased.lease.valid = false;
@@ -184,6 +190,10 @@ function leasedPlane(execute: Execute) {
     lose: () => {
       lease.valid = false;
       for (const tell of tells) tell();
+    },
+    /** How many want to be told of a loss. */
+    get waiting() {
+      return tells.size;
     },
     get executed() {
       return counts.executed;

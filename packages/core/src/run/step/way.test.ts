@@ -34,6 +34,13 @@ describe("a query that waits for a slot", () => {
     }
     expect([...seen, waiting()]).toEqual([1, 1, 1, 0]);
   });
+
+  it("is not counted when its turn comes before it was told that it waits", async () => {
+    const plane = planeOf({ clusters: { one: oneRow }, positions: [] });
+    expect(await lastOf(plane, new Home())).toBe("done");
+    const labels = { cluster_group: "main" };
+    expect(plane.host.metrics.value("gateway_queued_queries", labels)).toBe(0);
+  });
 });
 
 describe("the record of a query", () => {
