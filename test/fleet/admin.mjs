@@ -1,6 +1,6 @@
 /** The admin API of a control plane, as its first administrator uses it. */
 
-const answerMs = 20_000;
+const answerMs = 30_000;
 const pageSize = 1000;
 
 export function adminAt(url, password, name = "root") {
@@ -10,7 +10,8 @@ export function adminAt(url, password, name = "root") {
     const json = body === undefined ? {} : { "content-type": "application/json" };
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: { authorization, ...json, ...headers },
+      // One that was kept may be closed by the other side in the moment it is used.
+      headers: { authorization, connection: "close", ...json, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(answerMs),
     });

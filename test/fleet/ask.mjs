@@ -73,11 +73,14 @@ export async function askMysql(gateway, sql, { password } = {}) {
   }
 }
 
+/** One that was kept may be closed by the other side in the moment it is used. */
+const unkept = { connection: "close" };
+
 /** A first request of Trino's protocol, as it is answered. */
 export function trinoStart(gateway, sql) {
   return fetch(`http://${host}:${gateway.ports.trinoHttp}/v1/statement`, {
     method: "POST",
-    headers: { "x-trino-user": "alice" },
+    headers: { "x-trino-user": "alice", ...unkept },
     body: sql,
     signal: AbortSignal.timeout(answerMs),
   });
@@ -95,7 +98,8 @@ export async function askTrino(gateway, sql) {
     if (page.error !== undefined) return page.error.errorName;
     cell ??= page.data?.[0]?.[0];
     if (page.nextUri === undefined) return String(cell);
-    const next = await fetch(page.nextUri, { signal: AbortSignal.timeout(answerMs) });
+    const signal = AbortSignal.timeout(answerMs);
+    const next = await fetch(page.nextUri, { headers: unkept, signal });
     if (next.status !== 200) return String(next.status);
     page = await next.json();
   }

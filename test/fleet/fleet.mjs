@@ -155,7 +155,9 @@ class Fleet {
   async end() {
     const failures = [];
     for (const end of this.#ends.toReversed()) {
-      await Promise.resolve(end()).catch((error) => failures.push(error));
+      await Promise.resolve()
+        .then(end)
+        .catch((error) => failures.push(error));
     }
     await rm(this.#folder, { recursive: true, force: true });
     if (failures.length > 0) throw failures[0];
@@ -173,9 +175,14 @@ function bugOf(text) {
 export async function freePort() {
   for (;;) {
     const port = randomInt(portMin, portMax);
+    // Of those given out, some are not listened to yet.
+    if (given.has(port)) continue;
+    given.add(port);
     if (await isFree(port)) return port;
   }
 }
+
+const given = new Set();
 
 function isFree(port) {
   return new Promise((resolve) => {

@@ -1,18 +1,24 @@
 /** What a worker's ops listener says. */
 import { until } from "./wait.mjs";
 
-const answerMs = 10_000;
+const answerMs = 30_000;
 
-export async function statusOf(worker) {
-  const response = await fetch(`${worker.url}/worker/status`, {
+/** Over a connection of its own: one that was kept may be closed by the other side in the moment it is used. */
+export function asked(worker, path) {
+  return fetch(`${worker.url}${path}`, {
+    headers: { connection: "close" },
     signal: AbortSignal.timeout(answerMs),
   });
+}
+
+export async function statusOf(worker) {
+  const response = await asked(worker, "/worker/status");
   if (response.status !== 200) throw new Error(`/worker/status answers ${response.status}`);
   return response.json();
 }
 
 export async function readyStatus(worker) {
-  const response = await fetch(`${worker.url}/readyz`, { signal: AbortSignal.timeout(answerMs) });
+  const response = await asked(worker, "/readyz");
   await response.arrayBuffer();
   return response.status;
 }
@@ -22,7 +28,7 @@ export function ready(worker, seconds = 30) {
 }
 
 export async function metricsText(worker) {
-  return (await fetch(`${worker.url}/metrics`)).text();
+  return (await asked(worker, "/metrics")).text();
 }
 
 /** Sum of a metric's values over the series whose labels hold `labels`. */

@@ -1,5 +1,5 @@
 /** What Linux counts for a process that is not ours to ask. */
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 
 /** Bytes: `VmRSS` now, `VmHWM` at its most since `forgetMost`. */
 export function memoryOf(pid, what = "VmRSS") {
@@ -14,6 +14,21 @@ export function forgetMost(pid) {
 
 export function descriptorsOf(pid) {
   return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** Names of its sockets: one that is there and gone again is told from others that come and go meanwhile. */
+export function socketsOf(pid) {
+  const folder = `/proc/${pid}/fd`;
+  return new Set(readdirSync(folder).map((name) => linkOf(`${folder}/${name}`)));
+}
+
+/** Of a descriptor that is closed while its folder is read: nothing. */
+function linkOf(path) {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
 }
 
 const ticksOfSecond = 100;

@@ -18,6 +18,11 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 /** Most of a case by day is waiting for somebody's next try; at night much of one is load. */
 const casesAtOnce = night ? 2 : 3;
 
+/** A client that fails before its case waits for it is judged there, and ends nobody else's case. */
+const unawaited = new Map();
+process.on("unhandledRejection", (error, promise) => unawaited.set(promise, error));
+process.on("rejectionHandled", (promise) => unawaited.delete(promise));
+
 await buildIfStale();
 const names = (await readdir(new URL("cases/", import.meta.url))).toSorted();
 const files = names.filter(
@@ -33,6 +38,10 @@ const cases = await Promise.all(
 cases.sort((a, b) => b.usualSeconds - a.usualSeconds);
 const beginMs = performance.now();
 await Promise.all(Array.from({ length: casesAtOnce }, lane));
+for (const error of unawaited.values()) {
+  counts.failed += 1;
+  console.log(`FAILED   what no case waited for\n${error?.stack ?? String(error)}`);
+}
 console.log(`seconds: ${Math.round((performance.now() - beginMs) / 1000)}, ${casesAtOnce} at once`);
 printCounted();
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);

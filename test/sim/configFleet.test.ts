@@ -16,6 +16,7 @@ const plantedSeeds = seedsUpTo(200);
 
 const planted = {
   "I1 counts nothing ahead": "I1",
+  "I1 takes a repeated batch for sent": "I1",
   "I3 invents a record": "I3",
   "I6 forgets its revision": "I6",
   "I7 closes at once": "I7",

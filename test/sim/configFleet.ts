@@ -20,9 +20,13 @@ import { overApp, silence, type Answering } from "@gateway/gateway/worker/rig/li
 import type { WireAnswer } from "@gateway/gateway/worker/link/transport.ts";
 import { SimHistory, type Passage } from "./history.ts";
 
-/** Bugs that can be planted, by the invariant that each breaks. */
+/**
+ * Bugs that can be planted, by the invariant that each breaks. Who forgets its revision believes a replica that is behind,
+ * as whose answers the network replays old ones.
+ */
 export type Planted =
   | "I1 counts nothing ahead"
+  | "I1 takes a repeated batch for sent"
   | "I3 invents a record"
   | "I6 forgets its revision"
   | "I7 closes at once"
@@ -179,6 +183,7 @@ class SimWorker {
       random,
       passage: () => passageOf(network.fault()),
       uncounted: planted === "I1 counts nothing ahead",
+      dropsOnRetry: planted === "I1 takes a repeated batch for sent",
     });
   }
 

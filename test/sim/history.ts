@@ -18,10 +18,13 @@ export interface SimHistoryParts {
   readonly passage: () => Passage;
   /** Planted: no count is kept of what is begun. */
   readonly uncounted: boolean;
+  /** Planted: a batch that is sent again is taken for sent. */
+  readonly dropsOnRetry: boolean;
 }
 
 const secret = new Secret("the-secret-of-the-fleet-in-this-simulation");
 const diskMsMax = 20;
+const taken = ok({ status: 200, headers: {}, body: new Uint8Array() });
 
 export class SimHistory {
   /** Ids at the other end. */
@@ -31,6 +34,8 @@ export class SimHistory {
   readonly #ends: (Promise<void> | undefined)[] = [];
   #life = { over: false };
   #spool: Spool | undefined;
+  /** The batch whose answer did not come. */
+  #refused: string | undefined;
 
   constructor(parts: SimHistoryParts) {
     this.#parts = parts;
@@ -82,12 +87,14 @@ export class SimHistory {
   async #send(body: Uint8Array, life: { readonly over: boolean }): ReturnType<Uplink["send"]> {
     const passage = life.over ? "lost" : this.#parts.passage();
     const refusal = err({ code: "unreachable", detail: "ECONNRESET" } as const);
+    const text = Buffer.from(body).toString("utf8");
+    const isAgain = text === this.#refused;
+    this.#refused = passage === "arrives" ? undefined : text;
+    if (this.#parts.dropsOnRetry && isAgain) return taken;
     if (passage === "lost") return refusal;
-    const { records } = JSON.parse(Buffer.from(body).toString("utf8")) as Batch;
+    const { records } = JSON.parse(text) as Batch;
     for (const { proxyQueryId } of records) this.arrived.add(proxyQueryId);
-    return passage === "arrives"
-      ? ok({ status: 200, headers: {}, body: new Uint8Array() })
-      : refusal;
+    return passage === "arrives" ? taken : refusal;
   }
 
   /** Each change takes some milliseconds, within which a kill may come. */

@@ -85,7 +85,7 @@ async function cancelled(workers, port) {
     await until("the call's query runs", async () => (await runningAt(workers)) === 1);
     leaving.abort();
     same(await over, "left", "a call that was given up");
-    await until("the call's query ended", async () => (await runningAt(workers)) === 0, 10);
+    await until("the call's query ended", async () => (await runningAt(workers)) === 0);
   }
   await client.close();
 }

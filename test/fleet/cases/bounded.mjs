@@ -1,9 +1,9 @@
 /** I9: with the control plane cut off and the history refused a worker stays small and quick, and is as before after it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { openLedger } from "../ledger.mjs";
-import { ready, statusOf } from "../ops.mjs";
+import { asked, ready, statusOf } from "../ops.mjs";
 import { median } from "../../bench/figures.mjs";
-import { check, until } from "../wait.mjs";
+import { check, timed, until } from "../wait.mjs";
 import { setTimeout as pause } from "node:timers/promises";
 
 export const seconds = 300;
@@ -19,6 +19,8 @@ const collectEvery = 5;
 const faultSeconds = 15;
 /** During the fault: what a full spool and failing calls may take, and how long a turn may wait on a busy machine. */
 const limits = { rssMoreBytes: 64 * 1024 * 1024, descriptorsMore: 32, lagMs: 1_000 };
+/** Beside it a process that does nothing is asked as well: what it waits for is the machine's doing. */
+const lagOfIdle = 5;
 const within = 1.1;
 /** Connections that the uplink and the link keep for a while come and go with the load: a leak is one for every call. */
 const descriptorsSlack = 8;
@@ -42,11 +44,11 @@ export async function run(fleet) {
   await proxy.heal();
   await allSent(worker);
 
-  const before = await settled(worker);
+  const before = await settled(worker, control);
   await proxy.cut();
-  const during = await sampled(worker, (faultSeconds * 1_000) / sampleEveryMs);
+  const during = await sampled(worker, control, (faultSeconds * 1_000) / sampleEveryMs);
   await overflown(worker);
-  during.push(...(await sampled(worker)));
+  during.push(...(await sampled(worker, control)));
   await proxy.heal();
   await allSent(worker);
 
@@ -57,14 +59,16 @@ export async function run(fleet) {
     worst.descriptors <= usual.descriptors + limits.descriptorsMore,
     `descriptors: ${shown(usual)}; ${shown(worst)}`,
   );
-  check(worst.lag <= limits.lagMs, `event loop: ${shown(usual)}; ${shown(worst)}`);
+  const lagMost = Math.max(limits.lagMs, worst.idle * lagOfIdle);
+  check(worst.lag <= lagMost, `event loop: ${shown(usual)}; ${shown(worst)}`);
   let after;
   const isBack = async () => {
-    after = figuresOf(await sampled(worker));
+    after = figuresOf(await sampled(worker, control));
+    const busier = Math.max(0, after.idle - usual.idle);
     return (
       after.rss <= usual.rss * within &&
       after.descriptors <= usual.descriptors + descriptorsSlack &&
-      after.lag <= Math.max(usual.lag * within, usual.lag + lagSlackMs)
+      after.lag - busier <= Math.max(usual.lag * within, usual.lag + lagSlackMs)
     );
   };
   await until("it is as before", isBack, 90).catch((error) => {
@@ -78,11 +82,11 @@ export async function run(fleet) {
  * Samples of a worker whose memory has reached what this load takes: for some ten thousand queries the
  * engine's allocator and buffers of connections still grow.
  */
-async function settled(worker) {
+async function settled(worker, control) {
   let highest = 0;
   let quiet = [];
   const noNewHeight = async () => {
-    const found = await sampled(worker);
+    const found = await sampled(worker, control);
     const { rss } = worstOf(found);
     quiet = rss > highest * 1.01 ? [] : [...quiet, ...found];
     highest = Math.max(highest, rss);
@@ -106,33 +110,37 @@ function allSent(worker) {
 /**
  * Looks at the process from outside, without its garbage: the old generation is collected once in some
  * ten thousand queries, so how much of it stands at a moment says when that was, and nothing of what is
- * held. A call that needs nothing but a turn tells how long turns wait.
+ * held. A call that needs nothing but a turn tells how long turns wait, here and in the control plane, of which
+ * nobody wants anything while it is cut off.
  */
-async function sampled(worker, count = samples) {
+async function sampled(worker, control, count = samples) {
   const found = [];
   for (let sample = 0; sample < count; sample += 1) {
     if (sample % collectEvery === 0) worker.collect();
-    const fromMs = performance.now();
-    await (await fetch(`${worker.url}/health`)).arrayBuffer();
-    const lag = performance.now() - fromMs;
+    const [lag, idle] = [await turnOf(worker), await turnOf(control)];
     const status = readFileSync(`/proc/${worker.pid}/status`, "utf8");
     const rss = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-    found.push({ rss, descriptors: readdirSync(`/proc/${worker.pid}/fd`).length, lag });
+    found.push({ rss, descriptors: readdirSync(`/proc/${worker.pid}/fd`).length, lag, idle });
     await pause(sampleEveryMs);
   }
   return found;
 }
 
+async function turnOf(program) {
+  const { ms } = await timed(async () => (await asked(program, "/health")).arrayBuffer());
+  return ms;
+}
+
 function figuresOf(found) {
   const of = (key) => median(found.map((sample) => sample[key]));
-  return { rss: of("rss"), descriptors: of("descriptors"), lag: of("lag") };
+  return { rss: of("rss"), descriptors: of("descriptors"), lag: of("lag"), idle: of("idle") };
 }
 
 function worstOf(found) {
   const of = (key) => Math.max(...found.map((sample) => sample[key]));
-  return { rss: of("rss"), descriptors: of("descriptors"), lag: of("lag") };
+  return { rss: of("rss"), descriptors: of("descriptors"), lag: of("lag"), idle: of("idle") };
 }
 
-function shown({ rss, descriptors, lag }) {
-  return `${Math.round(rss / 2 ** 20)} MiB, ${descriptors} descriptors, ${lag.toFixed(1)} ms`;
+function shown({ rss, descriptors, lag, idle }) {
+  return `${Math.round(rss / 2 ** 20)} MiB, ${descriptors} descriptors, ${lag.toFixed(1)} ms (${idle.toFixed(1)} ms idle)`;
 }

@@ -42,6 +42,7 @@ async function localLimits(fleet) {
     prefix: "second-",
   });
   const loaded = load(workers, { runMs: 400 });
+  await until("the cap is used in full", () => mostAtOnce(clientsOf(engine)) >= cap);
   await pause(warmMs);
   same(mostAtOnce(clientsOf(engine)), cap, "before the kill");
   await control.kill();

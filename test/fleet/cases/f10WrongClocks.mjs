@@ -41,7 +41,12 @@ export async function run(fleet) {
       return /peer/.test(status.lastError ?? "") && status;
     });
     same(await readyStatus(worker), 503, `${worker.name}: ready with a copy of another time`);
-    const disk = worker.events("worker.configRejected").filter(({ source }) => source === "disk");
+    const ofDisk = () =>
+      worker.events("worker.configRejected").filter(({ source }) => source === "disk");
+    const disk = await until(`${worker.name} tells of its disk`, () => {
+      const found = ofDisk();
+      return found.length > 0 && found;
+    });
     same(disk.length, 1, `${worker.name}: log lines about its own disk's copy`);
     fleet.figure(`${worker.name}: ${disk[0].reason}; ${lastError}`);
   }

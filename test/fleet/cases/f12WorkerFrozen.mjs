@@ -17,14 +17,13 @@ export async function run(fleet) {
   const { engine, workers } = await sharedFleet(fleet, { capacity });
   const [first, ...others] = workers;
   const frozen = await longOnes(engine, first, { count: held, ms: 120_000, life: "frozen" });
-  // What it held ahead is given back by then.
-  await pause(3_000);
+  const loaded = load(others, { life: "others" });
+  const own = () => clientsOf(engine).filter(({ sql }) => sql.endsWith(" others'"));
+  await until("what it held ahead is with others", () => mostAtOnce(own()) === cap - held, 60);
   first.freeze();
   const fromMs = performance.now();
-  const loaded = load(others, { life: "others" });
   await pause(takenMs);
-  const own = clientsOf(engine).filter(({ sql }) => sql.endsWith(" others'"));
-  same(mostAtOnce(own), cap - held, "beside the frozen worker's statements");
+  same(mostAtOnce(own()), cap - held, "beside the frozen worker's statements");
   await until(
     "its statements are ended in the engine",
     () => frozen.own().every(({ untilMs }) => untilMs !== undefined),

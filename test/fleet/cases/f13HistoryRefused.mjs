@@ -32,8 +32,13 @@ export async function run(fleet) {
 
   // The table was made by one more query.
   const total = queries.taken + queries.refused + 1;
-  const full = (await statusOf(worker)).historyUplink;
-  same(full.queued + full.sent + full.dropped, total, "queued + sent + dropped");
+  const sumOf = ({ queued, sent, dropped }) => queued + sent + dropped;
+  // A record comes a moment after its answer.
+  const full = await until("queued + sent + dropped are all", async () => {
+    const { historyUplink } = await statusOf(worker);
+    return sumOf(historyUplink) >= total && historyUplink;
+  });
+  same(sumOf(full), total, "queued + sent + dropped");
   same(full.queued, spoolMaxRecords, "queued");
   check(full.lastError !== null, "the status does not tell of the refusals");
   same(await metricOf(worker, "gateway_history_dropped_total"), full.dropped, "the metric");

@@ -8,7 +8,7 @@ import { mysqlClient, pgClient } from "../ask.mjs";
 import { startEngine } from "../engine.mjs";
 import { servingConfig } from "../fleet.mjs";
 import { metricOf, ready } from "../ops.mjs";
-import { descriptorsOf } from "../processOf.mjs";
+import { descriptorsOf, socketsOf } from "../processOf.mjs";
 import { chanceOf, seed } from "../seed.mjs";
 import { check, notices, same, until } from "../wait.mjs";
 
@@ -114,8 +114,11 @@ export async function run(fleet) {
 
   const before = descriptorsOf(worker.pid);
   for (const name of chance.shuffled(Object.keys(quiet))) {
+    // By their names: its own connections come and go meanwhile, and a count would take one's end for another's.
+    const others = socketsOf(worker.pid);
     const vanish = await quiet[name](worker);
-    await until(`${name}: it is there`, () => descriptorsOf(worker.pid) > before, endSeconds);
+    const isThere = () => [...socketsOf(worker.pid)].some((socket) => !others.has(socket));
+    await until(`${name}: it is there`, isThere, endSeconds);
     vanish();
     await closed(worker, before, name);
   }

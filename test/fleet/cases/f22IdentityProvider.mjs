@@ -11,7 +11,7 @@ import { servingConfig } from "../fleet.mjs";
 import { ready } from "../ops.mjs";
 import { rigOf } from "../rigs.mjs";
 import { clientsOf } from "../shared.mjs";
-import { check, notices, same, sameInSomeOrder } from "../wait.mjs";
+import { check, notices, same, sameInSomeOrder, timed } from "../wait.mjs";
 
 export const title =
   "F22: the identity provider is down, slow and changes keys; unknown keys are not asked for (I5, I10)";
@@ -21,13 +21,15 @@ const lanes = 8;
 const attempt = "select '0 ms stranger'";
 /** One for what the first stranger may have caused, one for what was under way. */
 const questionsMost = 2;
+/** After it keys may be asked for again: a busy machine takes longer than that for all strangers. */
+const restSecs = 30;
 
 export async function run(fleet) {
   const { FakeOidc } = await rigOf("test/fake/oidc.ts");
   const provider = await FakeOidc.start();
   fleet.defer(() => provider[Symbol.asyncDispose]());
   const engine = await startEngine(fleet);
-  const oidc = { issuer: provider.issuer, audience: "gateway", timeoutMs: 3_000 };
+  const oidc = { issuer: provider.issuer, audience: "gateway", timeoutMs: 5_000 };
   const config = {
     ...servingConfig,
     clusters: { local: { engine: "trino", endpoint: engine.url } },
@@ -45,9 +47,10 @@ export async function run(fleet) {
   await provider.restart();
 
   const before = keysAsked(provider);
-  const codes = await asStrangers(worker, provider, strangers);
+  const { value: codes, ms } = await timed(() => asStrangers(worker, provider, strangers));
+  const most = questionsMost + Math.floor(ms / 1_000 / restSecs);
   same(codes, { 401: strangers }, "answers to tokens with unknown keys");
-  const judge = () => check(keysAsked(provider) - before <= questionsMost, "asked for each key");
+  const judge = () => check(keysAsked(provider) - before <= most, "asked for each key");
   judge();
   addCount("badInputs", strangers);
   fleet.figure(
@@ -72,7 +75,7 @@ export async function run(fleet) {
   const ran = clientsOf(engine).map(({ sql }) => sql);
   sameInSomeOrder(ran, logins.admitted, "statements at the engine (I5)");
   // A clock that lets each question be the first after a rest: what the judge must not let pass.
-  for (let number = 0; number <= questionsMost; number += 1) {
+  for (let number = 0; number <= most; number += 1) {
     await worker.age();
     await asStrangers(worker, provider, 1);
   }

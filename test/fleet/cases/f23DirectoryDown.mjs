@@ -76,7 +76,7 @@ async function started(fleet, FakeLdap, options) {
 }
 
 async function workerOf(fleet, engine, directory, name) {
-  const ldap = { url: directory.url, userSearchBase: base, timeoutMs: 3_000 };
+  const ldap = { url: directory.url, userSearchBase: base, timeoutMs: 5_000 };
   const config = {
     ...servingConfig,
     clusters: { local: { engine: "trino", endpoint: engine.url } },

@@ -80,7 +80,7 @@ export async function run(fleet) {
 }
 
 async function workerOf(fleet, engine, url) {
-  const opa = { url, api: "data", path: "gateway/decision", timeoutMs: 2_000, cacheTtlMs: 5_000 };
+  const opa = { url, api: "data", path: "gateway/decision", timeoutMs: 4_000, cacheTtlMs: 5_000 };
   const users = { alice: { passwordHash: await bcrypt.hash(password, 4) } };
   const config = {
     ...servingConfig,

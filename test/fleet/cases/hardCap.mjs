@@ -3,7 +3,7 @@ import { pgClient } from "../ask.mjs";
 import { mostAtOnce, startEngine } from "../engine.mjs";
 import { servingConfig } from "../fleet.mjs";
 import { ready } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { same, until } from "../wait.mjs";
 import { setTimeout as pause } from "node:timers/promises";
 
 export const title =
@@ -14,6 +14,7 @@ const clients = 8;
 const edits = 8;
 const editEveryMs = 400;
 const runMsMax = 120;
+const vanishedLeast = 5;
 
 export async function run(fleet) {
   const engine = await startEngine(fleet);
@@ -31,6 +32,8 @@ export async function run(fleet) {
     await pause(editEveryMs);
     await control.admin.editGroup({ maxQueuedQueries: 100 + edit });
   }
+  for (const life of lives) await reached(engine, life);
+  await until("clients vanished", () => load.vanished > vanishedLeast);
   load.stopping = true;
   await Promise.all(running);
   await until("the engine has ended all", () => engine.running === 0);
@@ -46,18 +49,24 @@ export async function run(fleet) {
   await first.restart().open().then(ready);
   const reborn = { stopping: false, failures: [], vanished: 0 };
   const last = loops(first, "w1c", reborn);
-  await pause(editEveryMs);
+  await reached(engine, "w1c");
   reborn.stopping = true;
   await Promise.all(last);
 
   same([...load.failures, ...reborn.failures], [], "queries that failed");
-  check(load.vanished > 5, `only ${load.vanished} clients vanished`);
   for (const life of [...lives, "w1b", "w1c"]) {
-    const own = engine.statements.filter(({ sql }) => sql.endsWith(` ${life}'`));
-    same(mostAtOnce(own), cap, `${life}: most at once at the engine (I4)`);
+    same(mostOf(engine, life), cap, `${life}: most at once at the engine (I4)`);
   }
   const count = engine.statements.length;
   fleet.figure(`${count} statements, ${load.vanished} clients vanished, never more than ${cap}`);
+}
+
+function mostOf(engine, life) {
+  return mostAtOnce(engine.statements.filter(({ sql }) => sql.endsWith(` ${life}'`)));
+}
+
+function reached(engine, life) {
+  return until(`${life} uses the cap in full`, () => mostOf(engine, life) >= cap);
 }
 
 function configOver(engine) {

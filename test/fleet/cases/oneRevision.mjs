@@ -30,6 +30,9 @@ export async function run(fleet) {
   // By revision: whether `rows` rows are allowed, and when it became active at the earliest and the latest.
   const revisions = new Map([[first, { allows: true, fromMs: 0, byMs: firstMs }]]);
   for (let edit = 1; edit <= edits; edit += 1) {
+    // Who has an answer now asks its next question under the newest revision.
+    const { size } = seen;
+    await until("a query ends under the newest revision", () => seen.size > size);
     await pause(100);
     const fromMs = Date.now();
     const allows = edit % 2 === 0;

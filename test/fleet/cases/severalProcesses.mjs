@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { askMysql, askPg, mysqlClient, pgClient } from "../ask.mjs";
 import { startEngine } from "../engine.mjs";
 import { freePort, servingConfig } from "../fleet.mjs";
-import { metricOf, metricsText, ready, readyStatus, statusOf } from "../ops.mjs";
+import { metricOf, metricsText, ready, statusOf } from "../ops.mjs";
 import { childrenOf } from "../processOf.mjs";
 import { check, notices, same, sameInSomeOrder, until } from "../wait.mjs";
 
@@ -103,6 +103,7 @@ async function limitsHold(engine, worker) {
 
 async function cancelsArrive(engine, worker) {
   for (let round = 0; round < rounds; round++) {
+    await nothingRuns(engine);
     const client = await pgClient(worker);
     const answer = client.query(`select '${life}'`).then(String, ({ code }) => code);
     await until("it runs", () => engine.running === 1);
@@ -112,6 +113,7 @@ async function cancelsArrive(engine, worker) {
     await client.end();
   }
   for (let round = 0; round < rounds; round++) {
+    await nothingRuns(engine);
     const client = await mysqlClient(worker);
     const answer = client.query(`select '${life}'`).then(String, ({ errno }) => errno);
     await until("it runs", () => engine.running === 1);
@@ -119,6 +121,7 @@ async function cancelsArrive(engine, worker) {
     same(await answer, cancelled.mysql, "MySQL's KILL");
     client.destroy();
   }
+  await nothingRuns(engine);
   // The same with what is wrong on purpose: nothing ends, in whichever process it is.
   const client = await pgClient(worker);
   const running = client.query(`select '${life}'`).catch(() => {});
@@ -131,13 +134,18 @@ async function cancelsArrive(engine, worker) {
   await notices("a cancel with a wrong key", ends, /it ends/);
   client.connection.stream.destroy();
   await running;
-  await until("it ends", () => engine.running === 0);
+  await nothingRuns(engine);
+}
+
+/** A client may be told a moment before the engine is. */
+function nothingRuns(engine) {
+  return until("nothing runs", () => engine.running === 0);
 }
 
 async function oneIsKilled(fleet, worker) {
   const [first] = childrenOf(worker.pid);
   process.kill(first, "SIGKILL");
-  await until("it is missed", async () => (await readyStatus(worker)) !== 200);
+  await worker.logged("process.ended");
   for (let round = 0; round < rounds; round++) {
     same(await askPg(worker, `select '1 ms'`), "1", "beside a killed process");
   }

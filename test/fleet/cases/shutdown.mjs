@@ -20,8 +20,8 @@ export async function run(fleet) {
   await until("queries are answered", () => ledger.count > 200);
   const running = askPg(worker, slow);
   await until("it runs", async () => {
-    const [row] = await control.admin.all("/admin/workers");
-    return row?.queryCount > 0;
+    const { items } = await control.admin.got("/admin/queries/running");
+    return items.some(({ sql }) => sql === slow);
   });
   const ended = worker.stop();
   same(/^\d+$/.test(await running), true, "the running query is answered");

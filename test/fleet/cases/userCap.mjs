@@ -18,11 +18,15 @@ export async function run(fleet) {
   const engine = await startEngine(fleet);
   const { control, workers, password } = await limitedFleet(fleet, engine);
 
-  const ann = (at) => asksInARow(workers[at % 2], "ann", password, perConnection);
+  const ann = async (at) => {
+    const client = await pgClient(workers[at % 2], "ann", password);
+    return asksInARow(client, "ann", perConnection);
+  };
   const flood = Promise.all(Array.from({ length: 8 }, (_, at) => ann(at)));
   await until("ann runs all that she may", () => ofUser(engine, "ann").length >= perUser, 60);
   // Eight slots, two of them ann's: bob's queries find room at once, on either worker.
-  const bobs = await Promise.all(workers.map((worker) => asksInARow(worker, "bob", password, 8)));
+  const clients = await Promise.all(workers.map((worker) => pgClient(worker, "bob", password)));
+  const bobs = await Promise.all(clients.map((client) => asksInARow(client, "bob", 8)));
   check(ofUser(engine, "ann").length < 8 * perConnection, "ann was done before bob was");
   same([...(await flood), ...bobs].flat(), [], "queries that failed");
   await idle(engine);
@@ -58,8 +62,7 @@ async function limitedFleet(fleet, engine) {
 }
 
 /** One connection, one query after the other; answers the codes of what failed. */
-async function asksInARow(worker, user, password, count) {
-  const client = await pgClient(worker, user, password);
+async function asksInARow(client, user, count) {
   const failures = [];
   for (let query = 0; query < count; query += 1) {
     await client

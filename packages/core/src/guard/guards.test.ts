@@ -165,6 +165,17 @@ describe("requirePredicate", () => {
     });
   });
 
+  it("asks for a condition on one of its columns, and not on each", () => {
+    const either = guardsOf({
+      type: "requirePredicate",
+      tables: ["orders"],
+      columns: ["day", "hour"],
+    });
+    expect(judge(either, query("SELECT * FROM orders WHERE day = 1")).ok).toBe(true);
+    expect(judge(either, query("SELECT * FROM orders WHERE hour = 1")).ok).toBe(true);
+    expect(judge(either, query("SELECT * FROM orders WHERE minute = 1")).ok).toBe(false);
+  });
+
   it("without columns asks for any condition that names one", () => {
     const any = guardsOf({ type: "requirePredicate", tables: ["orders"] });
     expect(judge(any, query("SELECT * FROM orders WHERE a = 1")).ok).toBe(true);

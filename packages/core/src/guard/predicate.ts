@@ -42,10 +42,6 @@ type Part = (name: string) => boolean;
 /** The last parts of both agree, as many as the shorter one has. */
 function isMeant(parts: readonly Part[], path: readonly string[]): boolean {
   const count = Math.min(parts.length, path.length);
-  for (let back = 1; back <= count; back += 1) {
-    const part = parts[parts.length - back];
-    const name = path[path.length - back];
-    if (part === undefined || name === undefined || !part(name)) return false;
-  }
-  return true;
+  const from = parts.length - count;
+  return path.slice(path.length - count).every((name, at) => parts[from + at]?.(name) === true);
 }
