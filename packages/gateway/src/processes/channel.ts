@@ -82,7 +82,8 @@ export class Channel implements Siblings {
         return this.#send({ kind: "answer", id, ...(answer === undefined ? {} : { answer }) });
       }
       case "answers":
-        this.#asked.get(message.id)?.(message.answers);
+        // Whoever asked goes through a list; what is none has no answer in it.
+        this.#asked.get(message.id)?.(Array.isArray(message.answers) ? message.answers : []);
         this.#asked.delete(message.id);
         return;
       case "stop": {

@@ -95,17 +95,29 @@ function frameOf(kind: number, content: Buffer): Frame | undefined {
     case frameKinds.message:
       return { kind: "message", message: content };
     case frameKinds.header: {
-      const [name, value] = JSON.parse(content.toString()) as [string, string];
+      const [name, value] = textsIn(content);
+      if (typeof name !== "string" || typeof value !== "string") throw new FrameError("no header");
       return { kind: "header", name, value };
     }
     case frameKinds.end: {
-      const [code, details] = JSON.parse(content.toString()) as [number?, string?];
-      const failure = code === undefined ? undefined : { code, details: details ?? "" };
-      return { kind: "end", failure };
+      const [code, details = ""] = textsIn(content);
+      if (code === undefined) return { kind: "end", failure: undefined };
+      if (typeof code !== "number" || typeof details !== "string") throw new FrameError("no end");
+      return { kind: "end", failure: { code, details } };
     }
     default:
       throw new FrameError("a frame of no kind");
   }
+}
+
+function textsIn(content: Buffer): readonly unknown[] {
+  try {
+    const list = JSON.parse(content.toString()) as unknown;
+    if (Array.isArray(list)) return list;
+  } catch {
+    // The other end is no gateway of ours.
+  }
+  throw new FrameError("a frame without its texts");
 }
 
 function lengthIn(head: Buffer, at: number, max: number): number {
