@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fileJsonSchema } from "@gateway/control/config/objects.ts";
+import { fileJsonSchema } from "@gateway/control/config/fileJsonSchema.ts";
 import { rootJsonSchema } from "@gateway/gateway/config/load.ts";
 import { build } from "esbuild";
 import { jsonSchemaTexts } from "../../packages/gateway/bin/jsonSchemas.mjs";
@@ -44,6 +44,14 @@ describe("buildLambda", () => {
     expect(paths.map((path) => codeOf("control").includes(path))).toEqual([true, true]);
   });
 
+  it("reads for a worker no shape of an object of the configuration", () => {
+    // Said by the schema of names, and in no document.
+    const shape = "must be letters, digits, dots, dashes or underscores";
+    const read = readWith(join(folder, "control"), "index.mjs");
+    expect(read).toContain("/query-records");
+    expect([read, codeOf("control")].map((code) => code.includes(shape))).toEqual([false, true]);
+  });
+
   it("serves without what migrates: only the deploy step writes the ledger", () => {
     const [serving, migrating, sweeping] = ["control", "migration", "upkeep"].map((name) =>
       codeOf(name).includes("insert into drizzle."),
@@ -69,6 +77,19 @@ describe("buildLambda", () => {
     expect(there.length).toBeGreaterThan(0);
   });
 });
+
+/** The code of a part with all that its import brings along; what it asks for later is not among it. */
+function readWith(folder: string, first: string): string {
+  const found = new Set([first]);
+  const texts: string[] = [];
+  for (const name of found) {
+    const text = readFileSync(join(folder, name), "utf8");
+    texts.push(text);
+    for (const [, part = ""] of text.matchAll(/(?:from|import)"\.\/([\w-]+\.mjs)"/g))
+      found.add(part);
+  }
+  return texts.join("\n");
+}
 
 /** Of a constant: a JavaScript literal of a text. */
 const parsed = (literal: string): unknown => JSON.parse(JSON.parse(literal) as string);

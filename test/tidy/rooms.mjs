@@ -162,7 +162,15 @@ export const rooms = {
     run: ["auth"],
   },
   "control/src/config": {
-    shared: ["configuration", "documentText", "file", "keys", "metrics", "objects"],
+    shared: [
+      "configuration",
+      "documentText",
+      "file",
+      "fileJsonSchema",
+      "keys",
+      "metrics",
+      "objects",
+    ],
     check: [],
     secret: ["check"],
     snapshot: [],

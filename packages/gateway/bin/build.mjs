@@ -17,7 +17,8 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { buildStudio } from "./buildStudio.mjs";
-import { jsonSchemaTexts } from "./jsonSchemas.mjs";
+import { jsonSchemaTexts, withoutMakers } from "./jsonSchemas.mjs";
+import { leanZod } from "./leanZod.mjs";
 import { packStudio } from "./packStudio.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -81,16 +82,6 @@ const nativeWhenUsed = {
     );
     bundler.onLoad({ filter: /./, namespace: "native" }, ({ path }) => ({
       contents: `module.exports = require(${JSON.stringify(path)});`,
-    }));
-  },
-};
-
-/** Leaves out what zod says in fifty languages: half of its text, and nobody is answered in them. */
-const oneLanguage = {
-  name: "one language",
-  setup(bundler) {
-    bundler.onLoad({ filter: /node_modules\/zod\/v4\/locales\/index\.js$/ }, () => ({
-      contents: 'export { default as en } from "./en.js";',
     }));
   },
 };
@@ -200,7 +191,7 @@ async function buildGroup(entriesOfGroup, { bundle, define }) {
     lineLimit: 200,
     logLevel: "error",
     banner: { js: banner },
-    plugins: [nativeWhenUsed, oneLanguage],
+    plugins: [nativeWhenUsed, leanZod, withoutMakers],
   });
   // Parts first: who reads the program then finds what it names.
   const [parts, whole] = [outputFiles.filter(isPart), outputFiles.filter((file) => !isPart(file))];
@@ -295,8 +286,10 @@ function sourcesNow() {
     );
   const migrations = readdirSync(migrationsFolder, { recursive: true });
   files.push(...migrations.map((path) => join(migrationsFolder, path)));
-  const schemas = fileURLToPath(new URL("jsonSchemas.mjs", import.meta.url));
-  files.push(fileURLToPath(import.meta.url), schemas, join(root, "package-lock.json"));
+  const beside = ["jsonSchemas.mjs", "leanZod.mjs"].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
+  files.push(fileURLToPath(import.meta.url), ...beside, join(root, "package-lock.json"));
   const times = files.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return { newestSourceMs: Math.max(...times), sourceCount: files.length };
 }

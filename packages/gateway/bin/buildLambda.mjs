@@ -9,7 +9,8 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { jsonSchemaTexts } from "./jsonSchemas.mjs";
+import { jsonSchemaTexts, withoutMakers } from "./jsonSchemas.mjs";
+import { leanZod } from "./leanZod.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const lambdaFolder = join(root, "packages/gateway/dist/lambda");
@@ -44,16 +45,6 @@ const leftOut = {
   },
 };
 
-/** Messages of zod in forty languages, of which none but English is ever asked for. */
-const englishOnly = {
-  name: "one language",
-  setup(bundler) {
-    bundler.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
-      contents: 'export { default as en } from "./en.js";',
-    }));
-  },
-};
-
 /**
  * Builds every function. Answers by name the files that went in, as paths from the root, and the size
  * of the code in bytes.
@@ -83,7 +74,7 @@ export async function buildLambda(folder = lambdaFolder) {
       logLevel: "error",
       banner: { js: banner },
       external: optionalParts,
-      plugins: [leftOut, englishOnly],
+      plugins: [leftOut, leanZod, withoutMakers],
     });
     place(join(folder, name), outputFiles);
     const bytes = outputFiles.reduce((sum, { contents }) => sum + contents.length, 0);

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** What sources ask for, and who makes it. */
 const makers = `
-  import { fileJsonSchema } from "./packages/control/src/config/objects.ts";
+  import { fileJsonSchema } from "./packages/control/src/config/fileJsonSchema.ts";
   import { rootJsonSchema } from "./packages/gateway/src/config/load.ts";
   export const fileJsonSchemaText = JSON.stringify(fileJsonSchema());
   export const rootJsonSchemaText = JSON.stringify(rootJsonSchema());
@@ -43,6 +43,19 @@ export async function jsonSchemaTexts(bundle) {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** For a bundle with these texts: what would make them is not asked for its shapes, which few starts need. */
+export const withoutMakers = {
+  name: "texts instead of shapes",
+  setup(bundler) {
+    bundler.onResolve({ filter: /\/objects\.ts$/ }, ({ path, importer }) =>
+      importer.endsWith("/fileJsonSchema.ts") ? { path, namespace: "withoutMakers" } : undefined,
+    );
+    bundler.onLoad({ filter: /./, namespace: "withoutMakers" }, () => ({
+      contents: "export const fileSchema = undefined;",
+    }));
+  },
+};
 
 const sourcesOfWorkspaces = {
   name: "sources of workspaces",

@@ -18,8 +18,7 @@ import { sameBody } from "./difference/difference.ts";
 import { keyOf, type ConfigObject } from "./file.ts";
 import type { Live, LiveParts } from "./state/live.ts";
 import { configFamilies } from "./metrics.ts";
-import { judgedLike } from "./check/judge.ts";
-import type { Step } from "./check/parsed.ts";
+import { judgedLike, type Step } from "./check/known.ts";
 import {
   loadConfig,
   revisionCell,

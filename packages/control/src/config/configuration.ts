@@ -106,6 +106,8 @@ export interface Configuration extends AsyncDisposable {
   onChange(listener: () => void): Disposable;
   /** Reads the head from the store and rebuilds when it moved. Never fails: `freshness` says what went wrong. */
   refresh(): Promise<void>;
+  /** Resolves once what is served is judged: from then on `freshness` knows whether it fits this release. */
+  judged(): Promise<void>;
 
   list(kind: DocumentKind): readonly ObjectView[];
   get(object: DocumentName): ObjectView | undefined;
@@ -138,7 +140,7 @@ export interface Configuration extends AsyncDisposable {
    */
   import(file: unknown, author: Author): Promise<Result<Written, ConfigRefusal>>;
   /** Difference from the current configuration to a file's. */
-  compare(file: unknown): Result<readonly Difference[], ConfigRefusal>;
+  compare(file: unknown): Promise<Result<readonly Difference[], ConfigRefusal>>;
 
   revisions(
     page: PageRequest,

@@ -16,7 +16,6 @@ import { scriptSchema, scriptsMax } from "@gateway/contract/config/script.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { engines } from "@gateway/engines/catalog.ts";
 import { z } from "zod";
-import type { JsonSchema } from "./keys.ts";
 
 /** Names of clusters and groups appear in metric labels and in paths of the admin API. */
 export const objectName = z
@@ -120,17 +119,3 @@ export const fileSchema = z.strictObject({
   ...snapshotShape,
 });
 export type FileConfig = z.output<typeof fileSchema>;
-
-/** What the function below answers, as a bundle has it: `packages/gateway/bin/jsonSchemas.mjs`. */
-declare const fileJsonSchemaText: string | undefined;
-let jsonSchema: JsonSchema | undefined;
-
-/** The JSON Schema of `fileSchema`: for naming known keys, and for its marks of what is secret. */
-export function fileJsonSchema(): JsonSchema {
-  jsonSchema ??= (
-    typeof fileJsonSchemaText === "string"
-      ? JSON.parse(fileJsonSchemaText)
-      : z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" })
-  ) as JsonSchema;
-  return jsonSchema;
-}

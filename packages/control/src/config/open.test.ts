@@ -222,7 +222,7 @@ describe("export and import", () => {
   it("compares a file with what there is", async () => {
     const { config } = await seededOf();
     const file = { clusters: { duck: { engine: "duckDb", poolSize: 2 } } };
-    expect(config.compare(file)).toMatchObject({
+    expect(await config.compare(file)).toMatchObject({
       ok: true,
       value: [
         { object: duck, kind: "changed", changes: [{ path: "poolSize", to: 2 }] },
@@ -230,7 +230,7 @@ describe("export and import", () => {
         { object: history, kind: "removed" },
       ],
     });
-    expect(config.compare(fileOf())).toEqual({ ok: true, value: [] });
+    expect(await config.compare(fileOf())).toEqual({ ok: true, value: [] });
   });
 });
 

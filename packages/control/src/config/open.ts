@@ -22,14 +22,15 @@ import type {
 import { byKey, differencesOf } from "./difference/difference.ts";
 import { fileOf, keyOf, type ConfigObject } from "./file.ts";
 import type { ScriptSandboxes } from "@gateway/core/script/scripts.ts";
-import { judgeObjects } from "./check/judge.ts";
+import type * as Judgement from "./check/judge.ts";
 import { scriptFaults, scriptsIn } from "./check/scripts.ts";
 import { missingKeys, rekey } from "./state/keyCare.ts";
 import { Live, type LiveParts } from "./state/live.ts";
 import { loadConfig, openRevision, type LoadedObject, type LoadRefusal } from "./state/loaded.ts";
-import { objectsOfFile, objectsWith, planFile, planPut, planRemove, type Rules } from "./plan.ts";
+import type * as Planning from "./plan.ts";
+import type { Rules } from "./plan.ts";
 
-export interface ConfigurationParts extends Omit<LiveParts, "judge"> {
+export interface ConfigurationParts extends LiveParts {
   /** Finds faults that only this process knows, in the whole configuration in the form of the file. */
   readonly judge?: JudgeConfig;
   /** Compiles scripts that are written; without it they are compiled by whoever activates them. */
@@ -38,6 +39,11 @@ export interface ConfigurationParts extends Omit<LiveParts, "judge"> {
   readonly secretRefsAllowed?: readonly string[];
   /** False where nothing runs between requests (a function): callers `refresh` themselves. Default true. */
   readonly follow?: boolean;
+  /**
+   * `asked`: what is served is judged with the first call of `judged`, write or comparison, and the shapes of all objects
+   * are loaded for that; until then `freshness` knows no misfit. Default `opened`.
+   */
+  readonly judgedWhen?: "opened" | "asked";
 }
 
 /** A configuration with what only its own process may do. */
@@ -75,11 +81,13 @@ export async function openConfiguration(
   if (!loaded.ok) return loaded;
 
   const judge = parts.judge ?? (() => []);
-  const live = new Live({ ...parts, judge }, loaded.value);
+  const live = new Live(parts, loaded.value);
+  const judging = judgingOnce(live, judge);
+  if (parts.judgedWhen !== "asked") await judging();
   if (parts.follow !== false) live.follow();
-  const changes = new Changes({ ...parts, judge }, live);
+  const changes = new Changes(parts, live);
   const refsAllowed = parts.secretRefsAllowed ?? secretRefsAllowedDefault;
-  const opened = { parts, live, changes, rules: { judge, refsAllowed } };
+  const opened = { parts, live, changes, judging, rules: { judge, refsAllowed } };
   return ok({
     ...readsOf(opened),
     ...writesOf(opened),
@@ -93,7 +101,22 @@ interface Opened {
   readonly parts: ConfigurationParts;
   readonly live: Live;
   readonly changes: Changes;
+  readonly judging: () => Promise<Judging>;
   readonly rules: Rules;
+}
+
+/** What plans and judges. Loaded apart: it brings the shapes of all objects, which a worker's question does not need. */
+type Judging = typeof Planning & typeof Judgement;
+
+/** From the first call on, what is served is judged as well. */
+function judgingOnce(live: Live, judge: JudgeConfig): () => Promise<Judging> {
+  const load = async (): Promise<Judging> => {
+    const [plan, check] = await Promise.all([import("./plan.ts"), import("./check/judge.ts")]);
+    live.judgeWith((objects) => check.judgeObjects(objects, judge));
+    return { ...plan, ...check };
+  };
+  let loading: Promise<Judging> | undefined;
+  return () => (loading ??= load());
 }
 
 type Reads = Pick<
@@ -102,6 +125,7 @@ type Reads = Pick<
   | "freshness"
   | "onChange"
   | "refresh"
+  | "judged"
   | "list"
   | "get"
   | "validate"
@@ -109,13 +133,16 @@ type Reads = Pick<
   | "compare"
 >;
 
-function readsOf({ live, rules, parts: { scripts } }: Opened): Reads {
+function readsOf({ live, judging, rules, parts: { scripts } }: Opened): Reads {
   return {
     current: () => live.loaded.built,
     freshness: () => live.freshness(),
     onChange: (listener) => live.onChange(listener),
     refresh: async () => {
       await live.refresh();
+    },
+    judged: async () => {
+      await judging();
     },
     list: (kind) =>
       [...live.loaded.objects.values()]
@@ -127,6 +154,7 @@ function readsOf({ live, rules, parts: { scripts } }: Opened): Reads {
       return found === undefined ? undefined : viewOf(found);
     },
     validate: async (object, body) => {
+      const { objectsOfFile, objectsWith } = await judging();
       const now = live.loaded.objects;
       const objects =
         object === undefined
@@ -136,7 +164,8 @@ function readsOf({ live, rules, parts: { scripts } }: Opened): Reads {
       return scriptFaults(scripts, scriptsIn(object, body));
     },
     export: () => fileOf([...live.loaded.objects.values()].map(hidden)),
-    compare: (file) => {
+    compare: async (file) => {
+      const { objectsOfFile } = await judging();
       const now = live.loaded.objects;
       const objects = objectsOfFile(file, now, { ...rules, refsAllowed: "any" });
       if (!objects.ok) return err({ code: "invalid", faults: objects.error });
@@ -147,27 +176,32 @@ function readsOf({ live, rules, parts: { scripts } }: Opened): Reads {
 
 type Writes = Pick<OwnedConfiguration, "put" | "remove" | "import" | "newEpoch" | "seed">;
 
-function writesOf({ live, changes, rules, parts: { scripts } }: Opened): Writes {
+function writesOf({ live, changes, judging, rules, parts: { scripts } }: Opened): Writes {
   return {
     put: async (object, body, expected, author) => {
       const faults = await scriptFaults(scripts, scriptsIn(object, body));
       if (faults.length > 0) return err({ code: "invalid", faults });
+      const { planPut } = await judging();
       const made = await changes.make(author, planPut(object, body, expected, rules));
       if (!made.ok) return made;
       const put = made.value.loaded.objects.get(keyOf(object));
       if (put === undefined) throw new Error("an object that was put is not there");
       return ok({ ...writtenOf(made.value), view: viewOf(put) });
     },
-    remove: async (object, expected, author) =>
-      written(await changes.make(author, planRemove(object, expected, rules))),
+    remove: async (object, expected, author) => {
+      const { planRemove } = await judging();
+      return written(await changes.make(author, planRemove(object, expected, rules)));
+    },
     import: async (file, author) => {
       const faults = await scriptFaults(scripts, scriptsIn(undefined, file));
       if (faults.length > 0) return err({ code: "invalid", faults });
+      const { planFile } = await judging();
       return written(await changes.make(author, planFile(file, wholeWords("import"), rules)));
     },
     newEpoch: async (author) => written(await changes.newEpoch(author, planEpoch)),
     seed: async (file, author, secretRefsAllowed) => {
       const refsAllowed = secretRefsAllowed ?? rules.refsAllowed;
+      const { planFile } = await judging();
       const fill = planFile(file, wholeWords("seed"), { ...rules, refsAllowed });
       const plan: Planner = (now) =>
         now.head === undefined
@@ -182,7 +216,7 @@ function writesOf({ live, changes, rules, parts: { scripts } }: Opened): Writes 
 
 type RevisionLog = Pick<Configuration, "revisions" | "diff" | "rollback">;
 
-function logOf({ parts, changes, rules }: Opened): RevisionLog {
+function logOf({ parts, changes, judging, rules }: Opened): RevisionLog {
   const { store, keys } = parts;
   const objectsAt = async (
     position: Pick<Revision, "epoch" | "sequence">,
@@ -204,6 +238,7 @@ function logOf({ parts, changes, rules }: Opened): RevisionLog {
     rollback: async (to, author) => {
       const objects = await objectsAt(to);
       if (!objects.ok) return objects;
+      const { judgeObjects } = await judging();
       // It was valid once; this release, or what the process adds, may judge otherwise.
       const faults = [
         ...judgeObjects(objects.value, rules.judge),

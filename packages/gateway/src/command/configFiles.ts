@@ -53,8 +53,12 @@ async function act(action: ConfigAction, acting: Acting): Promise<number> {
   }
 }
 
-function diff({ configuration }: HostAccess, file: unknown, terminal: Terminal): number {
-  const compared = configuration.compare(file);
+async function diff(
+  { configuration }: HostAccess,
+  file: unknown,
+  terminal: Terminal,
+): Promise<number> {
+  const compared = await configuration.compare(file);
   if (!compared.ok) return refused(refusalLines(compared.error), terminal);
   for (const difference of compared.value) {
     for (const line of differenceLines(difference)) terminal.out(`${line}\n`);

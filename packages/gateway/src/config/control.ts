@@ -3,6 +3,7 @@ import { tlsSchema } from "@gateway/contract/config/listener.ts";
 import { signOnSchema } from "@gateway/access/signOn/config.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { historySettingSchema } from "@gateway/control/config/objects.ts";
+import { secretRefsAllowedDefault } from "@gateway/control/config/secret/references.ts";
 import { driverNames } from "@gateway/engines/adbc/config.ts";
 import { z } from "zod";
 import { isNetwork } from "../host/egress.ts";
@@ -195,7 +196,7 @@ export const secretLimitsSchema = z
   .strictObject({
     allow: z
       .array(z.string().regex(/^(env|file):.+$/, "must be env:NAME or file:/path"))
-      .default(["env:GATEWAY_SECRET_*", "file:/run/secrets/gateway/*"])
+      .default([...secretRefsAllowedDefault])
       .meta({
         title: "Allowed references",
         description: "Secret references that objects may hold; `*` does not cross `/`.",

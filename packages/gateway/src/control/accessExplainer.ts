@@ -6,7 +6,7 @@ import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
 import { catalogProviderSchema } from "@gateway/contract/config/catalogProvider.ts";
 import type { ConfigFault, Configuration } from "@gateway/control/config/configuration.ts";
 import { fileOf } from "@gateway/control/config/file.ts";
-import { fileJsonSchema } from "@gateway/control/config/objects.ts";
+import { fileJsonSchema } from "@gateway/control/config/fileJsonSchema.ts";
 import { objectsOfBody } from "@gateway/control/config/snapshot/build.ts";
 import type { AccessAsked, ControlDeps } from "@gateway/control/deps.ts";
 import { gatewayError } from "@gateway/core/error.ts";

@@ -42,7 +42,7 @@ export async function startConfig(
     if (!seeded.ok) return seeded;
     if (seeded.value) return ok(following(options, parts));
   } else {
-    logDifferences(options, configuration);
+    await logDifferences(options, configuration);
   }
   const started = following(options, parts);
   await started.settled();
@@ -104,8 +104,11 @@ function following(
 }
 
 /** The database is the truth. Somebody who edits the file should learn that nobody reads it. */
-function logDifferences({ document, host }: StartOptions, configuration: OwnedConfiguration): void {
-  const compared = configuration.compare(document);
+async function logDifferences(
+  { document, host }: StartOptions,
+  configuration: OwnedConfiguration,
+): Promise<void> {
+  const compared = await configuration.compare(document);
   if (!compared.ok) {
     const reason = refusalLines(compared.error).join("; ");
     return host.log.write("warn", "config.fileRefused", { reason });

@@ -5,8 +5,8 @@
  */
 import { judgeFile } from "@gateway/control/config/check/judge.ts";
 import { fileOf, type JsonMap } from "@gateway/control/config/file.ts";
+import { fileJsonSchema } from "@gateway/control/config/fileJsonSchema.ts";
 import {
-  fileJsonSchema,
   fileSchema,
   type HistorySetting,
   type SnapshotConfig,

@@ -6,7 +6,7 @@
  */
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
-import { fileJsonSchema } from "@gateway/control/config/objects.ts";
+import { fileJsonSchema } from "@gateway/control/config/fileJsonSchema.ts";
 import type { ConfigFault } from "@gateway/control/config/configuration.ts";
 import {
   alternatives,

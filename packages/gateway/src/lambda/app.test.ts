@@ -30,17 +30,18 @@ describe("functionApp", () => {
     expect(order).toEqual(["served", "answered"]);
   });
 
-  it("looks for what others wrote before the admin API answers", async () => {
+  it("judges and looks for what others wrote before the admin API answers", async () => {
     const order: string[] = [];
     const app = functionApp(
       partsOf({
+        judged: async () => void order.push("judged"),
         refresh: async () => void order.push("refresh"),
         control: { fetch: ({ url }) => (order.push(new URL(url).pathname), new Response()) },
       }),
     );
     await app.request("/admin/clusters", {}, {});
     await app.request("/worker/config", {}, {});
-    expect(order).toEqual(["refresh", "/admin/clusters", "/worker/config"]);
+    expect(order).toEqual(["judged", "refresh", "/admin/clusters", "/worker/config"]);
   });
 
   it.each([
@@ -98,13 +99,15 @@ interface Given extends Partial<
 > {
   readonly refusal?: OpenRefusal;
   readonly refresh?: () => Promise<void>;
+  readonly judged?: () => Promise<void>;
   readonly control?: { fetch(request: Request): Response };
 }
 
 function partsOf(given: Given): FunctionParts {
-  const { refusal, refresh, control, ...parts } = given;
+  const { refusal, refresh, judged, control, ...parts } = given;
+  const nothing = async (): Promise<void> => undefined;
   const opened = {
-    config: { refresh: refresh ?? (async () => undefined) },
+    config: { refresh: refresh ?? nothing, judged: judged ?? nothing },
     control: control ?? { fetch: () => new Response() },
   };
   return {

@@ -55,7 +55,10 @@ export function functionApp({
     if (c.req.path === "/readyz") return c.json({ status: "ready" });
     const { config, control } = opened.value;
     // Another instance may have written a moment ago. The worker API looks by itself.
-    if (c.req.path.startsWith("/admin/")) await config.refresh();
+    if (c.req.path.startsWith("/admin/")) {
+      await config.judged();
+      await config.refresh();
+    }
     const request = c.req.raw;
     callers.arrived(request, c.env.requestContext);
     return control.fetch(request);

@@ -6,20 +6,20 @@
  */
 import { hashInline, matchesInline } from "@gateway/access/client/static/inline.ts";
 import { controlApp } from "@gateway/control/app.ts";
+import type { ControlDeps } from "@gateway/control/deps.ts";
 import {
   openConfiguration,
   type OpenConfigurationRefusal,
   type OwnedConfiguration,
 } from "@gateway/control/config/open.ts";
 import { keyRing } from "@gateway/control/config/secret/keyRing.ts";
-import { routeExplainer } from "@gateway/control/config/snapshot/routeExplainer.ts";
+import { secretRefsAllowedDefault } from "@gateway/control/config/secret/references.ts";
 import type { Database } from "@gateway/control/store/database.ts";
 import { drizzleStore } from "@gateway/control/store/drizzle.ts";
 import type { Migration } from "@gateway/control/store/migrate/migration.ts";
 import type { Store } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok } from "@gateway/core/result.ts";
-import { secretLimitsSchema } from "../config/control.ts";
 import { objectLimits } from "../judge/objectLimits.ts";
 import type { Callers } from "./callers.ts";
 import type { Open, OpenRefusal } from "./opening.ts";
@@ -41,7 +41,7 @@ export interface ControlParts {
 export function controlOpening(parts: ControlParts): Open {
   const { settings, host, database, migrations } = parts;
   // A function has no config file, whose paths and references would be allowed as well.
-  const secretRefs = secretLimitsSchema.parse({});
+  const secretRefs = { allow: secretRefsAllowedDefault };
   const files = { allow: settings.fileFolders };
   const adbc = { libraries: [], drivers: settings.adbcDrivers };
   const limits = objectLimits({ gateway: { secrets: secretRefs, files, adbc } }, {});
@@ -61,6 +61,7 @@ export function controlOpening(parts: ControlParts): Open {
         secretRefsAllowed: limits.secretRefsAllowed,
         scripts: syntaxOnly,
         follow: false,
+        judgedWhen: "asked",
       }),
     ]);
     if (!fits.ok) return fits;
@@ -89,7 +90,7 @@ function appOf(
     signOn: undefined,
     console: undefined,
     clusterHealth: undefined,
-    explainRoute: routeExplainer(config),
+    explainRoute: explainerLater(config),
     explainAccess: undefined,
     testCluster: undefined,
     scripts: undefined,
@@ -111,4 +112,14 @@ function refusalOf(refusal: OpenConfigurationRefusal): OpenRefusal {
     case "unavailable":
       return { code: "unavailable", detail: refusal.detail };
   }
+}
+
+/** Few ask, and it brings the shapes of all objects. */
+function explainerLater(config: OwnedConfiguration): ControlDeps["explainRoute"] {
+  const load = async () => {
+    const { routeExplainer } = await import("@gateway/control/config/snapshot/routeExplainer.ts");
+    return routeExplainer(config);
+  };
+  let explain: ReturnType<typeof load> | undefined;
+  return async (question) => (await (explain ??= load()))(question);
 }

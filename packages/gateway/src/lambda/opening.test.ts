@@ -22,6 +22,6 @@ describe("openOnce", () => {
 });
 
 const opened: Opened = {
-  config: { refresh: async () => undefined },
+  config: { refresh: async () => undefined, judged: async () => undefined },
   control: { fetch: () => new Response() },
 };

@@ -17,7 +17,7 @@ export type OpenRefusal =
   | { readonly code: "unavailable"; readonly detail: string };
 
 export interface Opened {
-  readonly config: Pick<Configuration, "refresh">;
+  readonly config: Pick<Configuration, "refresh" | "judged">;
   /** Admin API, worker API and the OpenAPI document. */
   readonly control: { fetch(request: Request): Response | Promise<Response> };
 }

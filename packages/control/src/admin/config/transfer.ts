@@ -73,8 +73,8 @@ function compareRoute(api: AdminApi): void {
     },
     refusals: [404, 412],
   } as const;
-  route(api, ["POST", "/config/compare"], operation, ({ body }) => {
-    const found = api.deps.config.compare(body);
+  route(api, ["POST", "/config/compare"], operation, async ({ body }) => {
+    const found = await api.deps.config.compare(body);
     return found.ok ? Response.json({ items: found.value }) : configRefused(found.error, what);
   });
 }

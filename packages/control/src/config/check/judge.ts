@@ -17,17 +17,15 @@ import {
   type JsonMap,
 } from "../file.ts";
 import { nearest } from "./nearest.ts";
-import { fileJsonSchema, fileSchema, type FileConfig } from "../objects.ts";
-import { clusterOf, parsedLike, parsedOf, type Step } from "./parsed.ts";
+import { fileJsonSchema } from "../fileJsonSchema.ts";
+import { fileSchema, type FileConfig } from "../objects.ts";
+import { faultless, type Objects, type Step } from "./known.ts";
+import { clusterOf, parsedOf } from "./parsed.ts";
 import { issueText } from "./reason.ts";
 import { problemsOf, textOf } from "./report.ts";
 import { nameOnlyAuth, slotsFreedBy, unlimitedGroups } from "./rules.ts";
 
-type Objects = ReadonlyMap<string, ConfigObject>;
 type Cluster = FileConfig["clusters"][string];
-
-/** Configurations without a fault, each with the judge that found none. */
-const faultless = new WeakMap<Objects, JudgeConfig>();
 
 /** Every fault of a file; empty when it may become a snapshot. The file holds its secrets. */
 export function judgeFile(file: JsonMap, judge: JudgeConfig): readonly ConfigFault[] {
@@ -53,13 +51,6 @@ export function judgeObjects(
   const faults = config === undefined ? judgeFile(file, judge) : judgeMeaning(config, file, judge);
   if (faults.length === 0) faultless.set(objects, judge);
   return faults;
-}
-
-/** Says that `objects` have the content of `as`, in the same order, so that nothing is judged twice. */
-export function judgedLike(as: Objects, objects: Objects): void {
-  parsedLike(as, objects);
-  const judge = faultless.get(as);
-  if (judge !== undefined) faultless.set(objects, judge);
 }
 
 /**

@@ -4,9 +4,10 @@ import { describe, expect, it } from "vitest";
 import type { ConfigFault, JudgeConfig } from "../configuration.ts";
 import { byKey } from "../difference/difference.ts";
 import { fileOf, isMap, keyOf, type ConfigObject, type JsonMap } from "../file.ts";
-import { judgedLike, judgeFile, judgeObjects } from "./judge.ts";
+import { judgeFile, judgeObjects } from "./judge.ts";
+import { judgedLike } from "./known.ts";
 import { fileSchema } from "../objects.ts";
-import { parsedLike, parsedOf } from "./parsed.ts";
+import { parsedOf } from "./parsed.ts";
 import { objectsOfFile } from "../plan.ts";
 import { casesOf } from "../../../../../test/cases.ts";
 
@@ -22,7 +23,7 @@ describe("parsedOf", () => {
         expectWhole(next);
         // As a commit does: the same content in a map of its own.
         now = new Map(next);
-        parsedLike(next, now);
+        judgedLike(next, now);
         expectWhole(now);
       }
     });

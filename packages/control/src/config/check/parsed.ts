@@ -5,23 +5,9 @@
  * It holds valid objects only. If any object is invalid, the whole file is parsed for its faults
  * (judge.ts), so that those are the same whichever way a configuration came.
  */
-import { fileOf, isMap, settingNames, type ConfigObject, type JsonMap } from "../file.ts";
+import { fileOf, isMap, settingNames, type ConfigObject } from "../file.ts";
 import { fileSchema, type FileConfig } from "../objects.ts";
-
-type Objects = ReadonlyMap<string, ConfigObject>;
-
-/** A configuration in two forms. */
-export interface Parsed {
-  readonly file: JsonMap;
-  /** What `fileSchema` makes of the file; undefined where the file itself must be parsed. */
-  readonly config: FileConfig | undefined;
-}
-
-/** How a configuration came about: `put` was put into `from`, and nothing else changed. */
-export interface Step {
-  readonly from: Objects;
-  readonly put: ConfigObject;
-}
+import { parsedBefore, type Objects, type Parsed, type Step } from "./known.ts";
 
 /** An object alone in a file, read. A document has one place; under another name it is read anew. */
 interface Part extends Pick<ConfigObject, "kind" | "name"> {
@@ -29,27 +15,20 @@ interface Part extends Pick<ConfigObject, "kind" | "name"> {
   readonly config: Partial<FileConfig>;
 }
 
-// Maps of objects and documents are never changed, so they themselves are the keys.
-const parsedOfObjects = new WeakMap<Objects, Parsed>();
+// Documents are never changed, so they themselves are the keys.
 const parts = new WeakMap<object, Part>();
 let empty: FileConfig | undefined;
 
 /** The configuration of these objects, which stay as they are from here on. */
 export function parsedOf(objects: Objects, step?: Step): Parsed {
-  const known = parsedOfObjects.get(objects);
+  const known = parsedBefore.get(objects);
   if (known !== undefined) return known;
   const parsed = (step === undefined ? undefined : stepped(step)) ?? {
     file: fileOf(objects.values()),
     config: configOf(objects.values()),
   };
-  parsedOfObjects.set(objects, parsed);
+  parsedBefore.set(objects, parsed);
   return parsed;
-}
-
-/** Says that `objects` have the content of `as`, in the same order. */
-export function parsedLike(as: Objects, objects: Objects): void {
-  const known = parsedOfObjects.get(as);
-  if (known !== undefined) parsedOfObjects.set(objects, known);
 }
 
 /** A cluster as its schema reads it; undefined for an invalid one and for any other object. */
@@ -59,7 +38,7 @@ export function clusterOf(object: ConfigObject): FileConfig["clusters"][string] 
 
 /** Undefined where a step saves nothing over parsing everything. */
 function stepped({ from, put }: Step): Parsed | undefined {
-  const before = parsedOfObjects.get(from);
+  const before = parsedBefore.get(from);
   const section = sectionOf(put);
   if (before?.config === undefined || section === undefined) return undefined;
   const { file, config } = before;

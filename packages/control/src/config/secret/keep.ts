@@ -8,7 +8,7 @@ import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import { fileOf, type ConfigObject } from "../file.ts";
 import type { ConfigFault } from "../configuration.ts";
 import { valueAt, type Path } from "../keys.ts";
-import { fileJsonSchema } from "../objects.ts";
+import { fileJsonSchema } from "../fileJsonSchema.ts";
 import { textOf } from "../check/report.ts";
 import { hideSecrets, isSetMark, mapObjectSecrets, referenceIn } from "./object.ts";
 import { valuesUnder } from "./paths.ts";

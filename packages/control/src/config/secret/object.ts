@@ -12,7 +12,7 @@ import {
   type ConfigObject,
 } from "../file.ts";
 import { valueAt, type Path } from "../keys.ts";
-import { fileJsonSchema } from "../objects.ts";
+import { fileJsonSchema } from "../fileJsonSchema.ts";
 import type { KeyRing, OpenRefusal, SealedCell } from "./keyRing.ts";
 import { mapSecrets, type SecretVisit } from "./paths.ts";
 

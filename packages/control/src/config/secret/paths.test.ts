@@ -4,7 +4,7 @@ import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { JsonSchema } from "../keys.ts";
-import { fileJsonSchema } from "../objects.ts";
+import { fileJsonSchema } from "../fileJsonSchema.ts";
 import { mapSecrets, valuesUnder } from "./paths.ts";
 
 describe("mapSecrets", () => {

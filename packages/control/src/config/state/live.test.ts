@@ -153,6 +153,22 @@ describe("Live", () => {
     );
   });
 
+  it("is judged when somebody asks, where most who ask need no judgement", async () => {
+    const { host, store } = replicaSetOf();
+    await using writer = await openOf(host, store);
+    await put(writer, 1);
+    const strict: JudgeConfig = () => [{ path: "clusters.duck", reason: "is not known any more" }];
+    const options = { judge: strict, judgedWhen: "asked", follow: false } as const;
+    await using reader = await openOf(host, store, options);
+    await reader.refresh();
+    expect(reader.freshness().problem).toBeUndefined();
+    await reader.judged();
+    expect(reader.freshness().problem).toMatch(/does not fit this release: clusters.duck/);
+    expect(await reader.put(duck, { engine: "duckDb" }, { version: 1 }, author)).toMatchObject({
+      error: { code: "invalid" },
+    });
+  });
+
   it("does not go back with a database that was restored, until a new epoch begins", async () => {
     const { host, store } = replicaSetOf();
     const { store: backup } = replicaSetOf(host);

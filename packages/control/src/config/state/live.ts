@@ -11,8 +11,7 @@ import type { Metrics } from "@gateway/core/port/metrics.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { KeyRing } from "../secret/keyRing.ts";
 import type { Store } from "../../store/store.ts";
-import type { ConfigFault, Freshness, JudgeConfig } from "../configuration.ts";
-import { judgeObjects } from "../check/judge.ts";
+import type { ConfigFault, Freshness } from "../configuration.ts";
 import { loadConfig, type Loaded, type LoadRefusal } from "./loaded.ts";
 import { configFamilies } from "../metrics.ts";
 
@@ -22,7 +21,6 @@ export interface LiveParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly judge: JudgeConfig;
 }
 
 /** A read that takes longer is given up; what was built before is served. */
@@ -41,6 +39,8 @@ export class Live implements AsyncDisposable {
   #confirmedAt: number;
   /** Why the store's newest could not be had; undefined when it could. */
   #problem: string | undefined;
+  /** Finds the faults of what is served. Undefined until the first one who needs it. */
+  #judge: ((objects: Loaded["objects"]) => readonly ConfigFault[]) | undefined;
   /** Why what is served does not fit this release. */
   #misfit: string | undefined;
   #running: Promise<Synced> | undefined;
@@ -56,7 +56,12 @@ export class Live implements AsyncDisposable {
     this.#parts = parts;
     this.#loaded = loaded;
     this.#confirmedAt = parts.clock.unixMs();
-    this.#misfit = this.#misfitOf(loaded);
+  }
+
+  /** Judges what is served, and all that will be. Until then `freshness` knows no misfit. */
+  judgeWith(judge: (objects: Loaded["objects"]) => readonly ConfigFault[]): void {
+    this.#judge = judge;
+    this.#misfit = this.#misfitOf(this.#loaded);
   }
 
   /** Follows the store until disposed. */
@@ -194,7 +199,7 @@ export class Live implements AsyncDisposable {
   }
 
   #misfitOf(loaded: Loaded): string | undefined {
-    const faults = judgeObjects(loaded.objects, this.#parts.judge);
+    const faults = this.#judge?.(loaded.objects) ?? [];
     const [first] = faults;
     if (first === undefined) return undefined;
     this.#parts.metrics.counter(configFamilies.reloadFailures, { stage: "build" }).add(1);

@@ -16,6 +16,7 @@ import type {
   Statements,
 } from "../database.ts";
 import { touchedBy, transactionOn, voided, type Connection } from "./connection.ts";
+import { neonFetch } from "./neonFetch.ts";
 import { cellsAsText, connectionOf } from "./pgConnection.ts";
 import { databaseErrorOf } from "./pgError.ts";
 import { Turns } from "./turns.ts";
@@ -152,6 +153,8 @@ async function clientOf(options: NeonOptions): Promise<Result<Client, DatabaseEr
 function httpOf({ url, endpoints }: NeonOptions): NeonQueryFunction<true, true> | undefined {
   try {
     const http = neon(url.reveal(), { arrayMode: true, fullResults: true });
+    // Known to the library for the whole process only.
+    neonConfig.fetchFunction ??= neonFetch();
     if (endpoints !== undefined) routeFetch(new URL(url.reveal()).hostname, endpoints.fetch);
     return http;
   } catch {
