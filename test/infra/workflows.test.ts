@@ -14,6 +14,7 @@ const files = readdirSync(folder).map((name) => ({
 const step = z.looseObject({
   uses: z.string().optional(),
   run: z.string().optional(),
+  env: z.record(z.string(), z.string()).optional(),
   with: z.record(z.string(), z.unknown()).optional(),
 });
 const workflow = z.looseObject({
@@ -80,6 +81,29 @@ describe("rights to write", () => {
       "release.yml package: contents",
       "release.yml package: id-token",
     ]);
+  });
+});
+
+describe("workflows that try an upgrade", () => {
+  const jobs = files.flatMap(({ text }) => Object.values(workflow.parse(parse(text)).jobs));
+  const trying = jobs.filter((job) => /test:(?:fleet|nightly)/.test(JSON.stringify(job)));
+
+  it("have the history that the program of before is built from, and fail where it is missing", () => {
+    expect(trying).toHaveLength(2);
+    for (const { steps } of trying) {
+      const checkout = steps.find(({ uses }) => uses?.startsWith("actions/checkout@"));
+      expect(checkout?.with).toMatchObject({ "fetch-depth": 0 });
+      expect(steps.some(({ env }) => env?.["WHOLE_HISTORY"] === "1")).toBe(true);
+    }
+  });
+
+  it("run against real servers as well, and look at what is deployed, before a night does", () => {
+    const scripts = new Set(
+      files.flatMap(({ text }) => text.match(/\b(?:test|check):[a-z]+/g) ?? []),
+    );
+    expect([...scripts]).toEqual(
+      expect.arrayContaining(["test:real", "test:fleet", "check:infra", "test:nightly"]),
+    );
   });
 });
 

@@ -1,7 +1,8 @@
 /**
  * F16 with the program of before itself, built from this clone's history: its control plane and its worker go on while
  * this program migrates their database; then this program's control plane takes the old one's place, under the old
- * worker and a new one. A clone without the commit can not build it; `PROGRAM_BEFORE` names a bundle that was kept.
+ * worker and a new one. A clone without the commit can not build it and skips, unless `WHOLE_HISTORY=1` promised it;
+ * `PROGRAM_BEFORE` names a bundle that was kept.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -63,10 +64,15 @@ export async function run(fleet) {
 }
 
 async function programBefore(fleet) {
-  const { PROGRAM_BEFORE: kept } = process.env;
+  const { PROGRAM_BEFORE: kept, WHOLE_HISTORY: promised } = process.env;
   if (kept !== undefined) return kept;
-  const commit = recordedCommits().map(commitOf).find(Boolean);
-  if (commit === undefined) throw new Skip("this clone's history has no program of before");
+  const names = recordedCommits();
+  const commit = names.map(commitOf).find(Boolean);
+  if (commit === undefined) {
+    const reason = `this clone's history has none of the programs of before: ${names.join(", ")}`;
+    check(promised !== "1", reason);
+    throw new Skip(`${reason}; fetch the whole history, or name a bundle with PROGRAM_BEFORE`);
+  }
   const folder = await fleet.folder("program");
   sourcesOf(commit, folder);
   return buildProgram(folder);
