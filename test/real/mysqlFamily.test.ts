@@ -308,6 +308,29 @@ describe.runIf(engine === "mysql")("what the protocol itself carries", () => {
     expect((await bothWays(ask)).through).toEqual(direct);
   });
 
+  it("reads a backslash as the session's mode says", async () => {
+    const { direct, through } = await bothWays(async (client, table) => [
+      await told(client, [
+        "set sql_mode = concat(@@sql_mode, ',NO_BACKSLASH_ESCAPES')",
+        String.raw`insert into ${table} (s) values ('a\'), ('\n'), (concat('it''s ', "\%")), ('x\%y')`,
+        String.raw`select s, hex(s) as h, '\' as 'a\b' from ${table} order by id`,
+        String.raw`select s like 'x\%y' as l, s = '\n' as e from ${table} order by id`,
+        String.raw`select '\' or 1 = 1 -- '`,
+        "begin",
+        String.raw`set @a = '\'`,
+        String.raw`select @a as a, hex('\\') as two, /* '\' */ 1 as one`,
+        "rollback",
+        String.raw`select * from ${table} where s = '\' sinstead of`,
+      ]),
+      await client.execute(String.raw`select ? as given, '\t' as t`, ["\\"]).then(([rows]) => rows),
+      await client
+        .query("do 1")
+        .then(([ended]) => (ended as ResultSetHeader & { serverStatus: number }).serverStatus),
+      await told(client, ["set sql_mode = ''", String.raw`select 'it\'s' as s, hex('\\') as two`]),
+    ]);
+    expect(through).toEqual(direct);
+  });
+
   it("loads a file of the client", async () => {
     const { direct, through } = await bothWays(async (client, table) => {
       await client.query({

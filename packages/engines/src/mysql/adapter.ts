@@ -97,6 +97,7 @@ class MysqlBackend implements Backend {
     this.#seating = new Seating({ cluster, servers, pool: this.#pool, host, database, localFiles });
     this.#context = {
       clock: host.clock,
+      slices: host.slices,
       database,
       localFiles,
       keep: (seat, query, reason) => this.#keep(seat, query, reason),

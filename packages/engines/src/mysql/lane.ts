@@ -2,6 +2,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { PinnedLane } from "@gateway/core/port/backend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Slices } from "@gateway/core/port/host.ts";
 import type { Description, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
@@ -13,14 +14,15 @@ import { aftermath, bringLastId, leavesMore } from "../starRocks/client/aftermat
 import { ask } from "../starRocks/client/control.ts";
 import { readsPlainly } from "../starRocks/client/connect.ts";
 import { describeText } from "../starRocks/client/describe.ts";
-import { usedDatabase, variablesSet } from "../starRocks/client/session.ts";
+import { modeVariable, usedDatabase, variablesSet } from "../starRocks/client/session.ts";
 import { bring as bringForward, set, use } from "../starRocks/lane.ts";
-import { withLiterals, withQuestions } from "../starRocks/sql/parameters.ts";
+import { withQuestions } from "../starRocks/sql/parameters.ts";
 import { quoteIdentifier } from "../starRocks/sql/quote.ts";
 import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
 import { noFiles } from "./errors.ts";
 import { judge } from "./sql/guard.ts";
+import { sentText, textFor } from "./sql/strings.ts";
 
 /** A query of a client that speaks MySQL. */
 export type Called = Identified & { readonly mysql: MysqlCall };
@@ -28,6 +30,7 @@ export type Called = Identified & { readonly mysql: MysqlCall };
 /** What a statement runs with, apart from its connection. */
 export interface RunContext {
   readonly clock: Clock;
+  readonly slices: Slices;
   readonly database: string | undefined;
   readonly localFiles: boolean;
   /** Makes the connection the session's own, for this reason; the error where that is not done here. */
@@ -59,14 +62,13 @@ export async function* runOn(
     if (brought !== undefined) return yield failed(brought);
     const database = usedDatabase(sql);
     if (database !== undefined) return yield* use(member, database, context, signal);
-    const variables = variablesSet(sql);
+    const variables = variablesSet(sql, "either");
     if (variables !== undefined) return yield* set(member, variables, context, signal);
     const admission = admitted(seat, query, context);
     if (!admission.ok) return yield failed(admission.error);
     const { asksFile } = admission.value;
     const refused = await bringLastId(member, session, sql, signal);
     if (refused !== undefined) return yield failed(refused);
-    if (signal.aborted) return yield failed(gatewayError("query.cancelled"));
     yield* running(seat, query, { ...context, localFiles: asksFile }, signal);
   } finally {
     seat.busy = false;
@@ -96,7 +98,11 @@ async function* running(
 ): ResultStream {
   const { member } = seat;
   const { engineSql: sql, session, mysql: call } = query;
-  const { clock, localFiles } = context;
+  const { clock, slices, localFiles } = context;
+  const reading = sentText(member, query, { slices, user: session.identity.user, signal });
+  const read = reading instanceof Promise ? await reading : reading;
+  if (!read.ok) return yield failed(read.error);
+  if (signal.aborted) return yield failed(gatewayError("query.cancelled"));
   const trace: Trace = { open: false, warnings: 0 };
   let ending: Promise<void> | undefined;
   let limit: Disposable | undefined;
@@ -110,10 +116,7 @@ async function* running(
   };
   const abort = (): void => void end();
   signal.addEventListener("abort", abort, { once: true });
-  const literals = call.execution === undefined && query.parameters.length > 0;
-  const written = literals ? withLiterals(sql, query.parameters) : ok(sql);
-  if (!written.ok) return yield failed(written.error);
-  const text = `/* ${statementTag(query)} */ ${written.value}`;
+  const text = `/* ${statementTag(query)} */ ${read.value}`;
   const { tag } = query.statement;
   const native = query.takes.includes("mysqlRows");
   const events = runStatement({ member, clock, text, tag, call, native, localFiles }, trace);
@@ -194,7 +197,7 @@ export async function bring(
     if (refused !== undefined) return refused;
     seat.member.variables.delete(name);
   }
-  return await bringForward(seat.member, session, context, signal);
+  return await bringForward(seat.member, session, { ...context, modes: "either" }, signal);
 }
 
 /** Gives a variable back its value of the server, in the middle of a session or a transaction. */
@@ -216,8 +219,12 @@ async function unset(
     refused = done.ok ? undefined : done.error;
     if (done.ok) break;
   }
-  if (refused === undefined && name === "sql_mode") await readsPlainly(member, signal);
-  return refused;
+  const code =
+    refused === undefined && name === modeVariable ? await readsPlainly(member, signal) : undefined;
+  if (code === undefined) return refused;
+  // Nobody knows how it reads texts.
+  member.destroy();
+  return gatewayError("engine.broken", { detail: code });
 }
 
 /** What MySQL, and MariaDB before 11.1, call it. */
@@ -239,7 +246,11 @@ export async function describeOn(
     if (brought !== undefined) return err(brought);
     const asked = withQuestions(query.engineSql);
     if (!asked.ok) return asked;
-    const text = `/* ${statementTag(query)} */ ${asked.value.sql}`;
+    const { slices } = context;
+    const { user } = query.session.identity;
+    const read = await textFor(seat.member, asked.value.sql, { slices, user, signal });
+    if (!read.ok) return read;
+    const text = `/* ${statementTag(query)} */ ${read.value}`;
     const described = await describeText(seat.member, text, signal);
     if (!described.ok) return described;
     const { columns, native, parameters } = described.value;

@@ -21,10 +21,12 @@ import {
   bringing,
   bringNames,
   catalogName,
+  modeVariable,
+  readsBackslashes,
   setStatement,
   usedDatabase,
-  variablesOf,
   variablesSet,
+  type Modes,
 } from "./client/session.ts";
 
 /** What a statement runs with, apart from its connection. */
@@ -115,23 +117,34 @@ async function limited(
   return hintRefusal(engineSql) ?? (await limit.bring(member, maxExecutionMs, signal));
 }
 
-/** Brings the connection where the session stands. The error where it can not get there. */
+/**
+ * Brings the connection where the session stands. The error where it can not get there. `modes` says which strings
+ * its caller writes: a connection under NO_BACKSLASH_ESCAPES would read the others as something else.
+ */
 export async function bring(
   member: Member,
   session: Session,
-  { database }: Pick<RunContext, "database">,
+  { database, modes = "escaping" }: Pick<RunContext, "database"> & { readonly modes?: Modes },
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
+  const mode = session.frontend === "mysqlWire" ? session.settings.get(modeVariable) : undefined;
+  if (modes === "escaping" && readsBackslashes(mode)) return otherStrings;
   await bringNames(member, session, signal);
   const statements = bringing(member, session, database) ?? [];
-  for (const sql of statements) {
+  for (const { sql, variable } of statements) {
     const done = await ask(member, sql, signal);
+    // Whatever it is now: a mode that was set, and the error behind it, must not meet another's text.
+    if (!done.ok) member.tainted = true;
     if (!done.ok) return done.error;
+    if (variable !== undefined) remember(member, variable.name, variable.value);
   }
   member.database = session.schema ?? database ?? member.database;
-  for (const [name, value] of variablesOf(session)) remember(member, name, value);
   return undefined;
 }
+
+const otherStrings = gatewayError("query.unsupported", {
+  message: "the session's sql_mode NO_BACKSLASH_ESCAPES is none of this engine's",
+});
 
 function remember(member: Member, name: string, value: string): void {
   if (changesLimit(name) && member.variables.get(name) !== value) member.limit = undefined;
@@ -162,7 +175,8 @@ export async function* set(
 ): ResultStream {
   const startedMs = context.clock.nowMs();
   for (const [name, value] of variables) {
-    const done = await ask(member, setStatement(name, value), signal);
+    const mode = member.variables.get(modeVariable);
+    const done = await ask(member, setStatement(name, value, mode), signal);
     // Some may be set by now and others not.
     if (!done.ok) member.tainted = true;
     // Also the same value again: the connection's own may be lower by now.

@@ -33,6 +33,8 @@ export interface Script {
   readonly catalogs?: readonly string[];
   /** What the engines read that statements go to; one that no frontend speaks unless told. */
   readonly dialect?: Dialect;
+  /** The client's protocol, where the engines speak it themselves. */
+  readonly speaks?: "mysql";
   /** What a listing answers, whoever asks; a function to count or to refuse. */
   readonly tables?: TableScope["list"] | readonly TableListing[];
   /** Measures how long a poll waits. Absent: a poll waits until there is an event. */
@@ -64,7 +66,11 @@ export function scriptedDoor(script: Script): ScriptedDoor {
   const growth = growthOf();
   const tables = typeof script.tables === "function" ? [] : (script.tables ?? []);
   const engines = [
-    { dialect: script.dialect ?? "generic", catalogs: script.catalogs ?? ["memory"] },
+    {
+      dialect: script.dialect ?? "generic",
+      catalogs: script.catalogs ?? ["memory"],
+      speaks: script.speaks,
+    },
   ];
   let count = 0;
 

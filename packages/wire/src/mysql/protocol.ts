@@ -48,6 +48,7 @@ export const serverStatus = {
   moreResults: 1 << 3,
   cursorExists: 1 << 6,
   lastRowSent: 1 << 7,
+  noBackslashEscapes: 1 << 9,
   sessionStateChanged: 1 << 14,
 } as const;
 

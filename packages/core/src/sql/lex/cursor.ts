@@ -61,9 +61,14 @@ export interface SqlCursor {
 
 /** A cursor before the first token of a text. */
 export function openSql(sql: string, dialect: Dialect): SqlCursor {
+  return openSqlBy(sql, lexRules[dialect]);
+}
+
+/** The same for a lexis that no dialect has by default. */
+export function openSqlBy(sql: string, rules: LexRules): SqlCursor {
   return {
     sql,
-    rules: lexRules[dialect],
+    rules,
     kind: "whitespace",
     start: 0,
     end: 0,

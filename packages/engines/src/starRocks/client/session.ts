@@ -7,7 +7,7 @@ import type { SessionStatement, SettingValue } from "@gateway/core/sql/session/s
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { ask } from "./control.ts";
 import { loginNames, type Member } from "./member.ts";
-import { quoteIdentifier, quoteText } from "../sql/quote.ts";
+import { quoteIdentifier, quotePlainText, quoteText } from "../sql/quote.ts";
 
 /** The one catalog that MySQL's family shows in its own lists. */
 export const catalogName = "def";
@@ -26,15 +26,23 @@ export function usedDatabase(sql: string): string | undefined {
 const ownVariables =
   /^(?:autocommit|names|character_set_\w+|collation_(?:database|server)|password|init_connect|wait_timeout|interactive_timeout|max_allowed_packet|tx_read_only|transaction_read_only|insert_id|last_insert_id|identity|rand_seed[12]|gtid_next|pseudo_\w+|debug\w*)$/;
 
-/** Modes under which strings and names are read in another way than everything here writes them. */
-const readingModes = /ANSI|NO_BACKSLASH_ESCAPES|DB2|MAXDB|MSSQL|ORACLE|POSTGRESQL/i;
+/** Modes under which names, or the quotes of strings, are read in another way than everything here writes them. */
+const readingModes = /ANSI|DB2|MAXDB|MSSQL|ORACLE|POSTGRESQL/i;
+
+/** Whether a backslash stands for itself in the strings of a session with this `sql_mode`. */
+export function readsBackslashes(mode: string | undefined): boolean {
+  return mode !== undefined && /\bNO_BACKSLASH_ESCAPES\b/i.test(mode);
+}
 
 /** Levels as the variable of the isolation names them. */
 const levels = /^(?:READ-UNCOMMITTED|READ-COMMITTED|REPEATABLE-READ|SERIALIZABLE)$/i;
 
-function isTaken(name: string, value: string): boolean {
+function isTaken(name: string, value: string, modes: Modes): boolean {
   // By their names only: a number may stand for any of them.
-  if (name === "sql_mode") return /^[a-z_,]*$/i.test(value) && !readingModes.test(value);
+  if (name === modeVariable) {
+    const other = modes === "escaping" && readsBackslashes(value);
+    return /^[a-z_,]*$/i.test(value) && !readingModes.test(value) && !other;
+  }
   if (isolationVariables.has(name)) return levels.test(value);
   return !ownVariables.test(name);
 }
@@ -42,21 +50,28 @@ function isTaken(name: string, value: string): boolean {
 /** What MySQL and MariaDB call the isolation of later transactions. */
 const isolationVariables: ReadonlySet<string> = new Set(["transaction_isolation", "tx_isolation"]);
 
+/** Ways of reading strings that the connections of an engine may stand under: `either` with NO_BACKSLASH_ESCAPES. */
+export type Modes = "escaping" | "either";
+
 /** Variables that a client's `SET` changes, by their lower-case names; undefined where it is not only that. */
-export function variablesSet(sql: string): ReadonlyMap<string, string> | undefined {
+export function variablesSet(
+  sql: string,
+  modes: Modes = "escaping",
+): ReadonlyMap<string, string> | undefined {
   const found = readSessionStatement(sql, "mysql");
-  return found?.kind === "set" ? changesOf(found) : undefined;
+  return found?.kind === "set" ? changesOf(found, modes) : undefined;
 }
 
-function changesOf({
-  changes,
-}: Extract<SessionStatement, { kind: "set" }>): ReadonlyMap<string, string> | undefined {
+function changesOf(
+  { changes }: Extract<SessionStatement, { kind: "set" }>,
+  modes: Modes,
+): ReadonlyMap<string, string> | undefined {
   const variables = new Map<string, string>();
   for (const change of changes) {
     if (change.kind !== "variable" || !/^[a-z][a-z0-9_]*$/.test(change.name)) return undefined;
     if (change.scope !== "unsaid" && change.scope !== "session") return undefined;
     const value = change.values.length === 1 ? written(change.values[0]) : undefined;
-    if (value === undefined || !isTaken(change.name, value)) return undefined;
+    if (value === undefined || !isTaken(change.name, value, modes)) return undefined;
     variables.set(change.name, value);
   }
   return variables;
@@ -124,6 +139,12 @@ export async function bringNames(
 
 const noVariables: ReadonlyMap<string, string> = new Map();
 
+/** A statement that brings a connection nearer to its session, and what stands there behind it. */
+export interface Bringing {
+  readonly sql: string;
+  readonly variable?: { readonly name: string; readonly value: string };
+}
+
 /**
  * Statements that give the connection the session's database and variables; undefined when it can not get
  * them.
@@ -132,26 +153,37 @@ export function bringing(
   member: Pick<Member, "database" | "variables">,
   session: Pick<Session, "schema" | "settings" | "frontend">,
   defaultDatabase: string | undefined,
-): readonly string[] | undefined {
+): readonly Bringing[] | undefined {
   const wanted = variablesOf(session);
   // A variable has no way back to what the server had before.
   if ([...member.variables.keys()].some((name) => !wanted.has(name))) return undefined;
   const database = session.schema ?? defaultDatabase;
   if (database === undefined && member.database !== undefined) return undefined;
   const changed = [...wanted].filter(([name, value]) => member.variables.get(name) !== value);
+  // The mode first: it says how the strings of the others are read.
+  const isMode = ([name]: readonly [string, string]) => name === modeVariable;
+  const inOrder = [...changed.filter(isMode), ...changed.filter((one) => !isMode(one))];
+  const mode = wanted.get(modeVariable);
   return [
     ...(database === undefined || database === member.database
       ? []
-      : [`USE ${quoteIdentifier(database)}`]),
-    ...changed.map(([name, value]) => setStatement(name, value)),
+      : [{ sql: `USE ${quoteIdentifier(database)}` }]),
+    ...inOrder.map(([name, value]) => ({
+      sql: setStatement(name, value, mode),
+      variable: { name, value },
+    })),
   ];
 }
 
-/** `SET` of one variable. Its name was checked when it was read. */
-export function setStatement(name: string, value: string): string {
+/** The variable that says how a connection reads texts. */
+export const modeVariable = "sql_mode";
+
+/** `SET` of one variable, for a connection under this `sql_mode`. The variable's name was checked when it was read. */
+export function setStatement(name: string, value: string, mode?: string): string {
   const plain = /^-?\d+(?:\.\d+)?$/.test(value) || /^(?:on|off|true|false)$/i.test(value);
   // Servers of the family have two names for it, and this one statement.
   if (isolationVariables.has(name))
     return `SET SESSION TRANSACTION ISOLATION LEVEL ${value.replaceAll("-", " ").toUpperCase()}`;
-  return `SET SESSION ${quoteIdentifier(name)} = ${plain ? value : quoteText(value)}`;
+  const quoted = readsBackslashes(mode) ? quotePlainText(value) : quoteText(value);
+  return `SET SESSION ${quoteIdentifier(name)} = ${plain ? value : quoted}`;
 }

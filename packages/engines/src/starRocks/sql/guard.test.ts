@@ -95,6 +95,7 @@ describe("variablesSet", () => {
     "set global a = 1",
     "set @a = 1",
     "set sql_mode = 'ANSI_QUOTES'",
+    "set sql_mode = 'NO_BACKSLASH_ESCAPES'",
     "set sql_mode = 4",
     "set sql_mode = '1048576'",
     "set insert_id = 5",
@@ -115,7 +116,7 @@ describe("bringing", () => {
         fresh,
         { schema: undefined, frontend: "mysqlWire", settings: new Map([["timezone", zone]]) },
         "demo",
-      );
+      )?.map(({ sql }) => sql);
     expect(inZone("+02:00")).toEqual(["SET SESSION `time_zone` = '+02:00'"]);
     // Servers know it by this name without any tables of zones.
     expect(inZone("UTC")).toEqual(["SET SESSION `time_zone` = '+00:00'"]);
@@ -129,7 +130,21 @@ describe("bringing", () => {
       ["b", "x"],
     ]);
     const session = { schema: "other", frontend: "mysqlWire", settings };
-    expect(bringing(member, session, undefined)).toEqual(["USE `other`", "SET SESSION `b` = 'x'"]);
+    const statements = bringing(member, session, undefined)?.map(({ sql }) => sql);
+    expect(statements).toEqual(["USE `other`", "SET SESSION `b` = 'x'"]);
+  });
+
+  it("sets the mode first, and the others as it reads their strings", () => {
+    const settings = new Map([
+      ["a", "x\\'y"],
+      ["sql_mode", "NO_BACKSLASH_ESCAPES"],
+    ]);
+    const session = { schema: undefined, frontend: "mysqlWire", settings };
+    const statements = bringing(member, session, "demo")?.map(({ sql }) => sql);
+    expect(statements).toEqual([
+      "SET SESSION `sql_mode` = 'NO_BACKSLASH_ESCAPES'",
+      "SET SESSION `a` = 'x\\''y'",
+    ]);
   });
 
   it("gives a connection up whose variables another session has set", () => {

@@ -9,9 +9,14 @@ export function quoteIdentifier(name: string): string {
   return `\`${name.replaceAll("`", "``")}\``;
 }
 
-/** A text literal. A backslash begins an escape on every connection here: `adapter.ts` sees to that. */
+/** A text literal. A backslash begins an escape on every connection that a session asked for nothing else on. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+}
+
+/** The same for a connection under NO_BACKSLASH_ESCAPES. */
+export function quotePlainText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** A parameter as a literal of its type; undefined where MySQL's family has none. */

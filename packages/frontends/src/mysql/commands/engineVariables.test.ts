@@ -116,6 +116,47 @@ describe("variables of an engine that speaks MySQL", () => {
   );
 });
 
+describe("NO_BACKSLASH_ESCAPES", () => {
+  const mode = "NO_BACKSLASH_ESCAPES";
+  const open = (speaks: "mysql" | undefined) =>
+    serverOf({
+      answers: {
+        [`SET SESSION sql_mode = '${mode}'`]: [doneOf()],
+        "SET SESSION sql_mode = ''": [doneOf()],
+        "select '\\\\' from t": [doneOf()],
+      },
+      dialect: "mysql",
+      ...(speaks && { speaks }),
+    });
+
+  it("is the session's where the engine takes it, and its texts are read so", async () => {
+    await using server = await open("mysql");
+    await using client = await clientOf(server, { multipleStatements: true });
+    const [set] = await client.query(`set sql_mode = '${mode}'`);
+    expect(set).toMatchObject({ serverStatus: 2 | 512 });
+    // The one string ends behind its backslash.
+    await client.query("select '\\' from t");
+    expect(server.door.queries.at(-1)?.sql).toBe("select '\\\\' from t");
+    await client.query("set sql_mode = ''");
+    const [after] = await client.query("select '\\\\' from t");
+    expect(after).toMatchObject({ serverStatus: 2 });
+  });
+
+  it("changes nothing of what stands behind it in one message", async () => {
+    await using server = await open("mysql");
+    await using client = await clientOf(server, { multipleStatements: true });
+    const both = `set sql_mode = '${mode}'; select '\\' from t --'`;
+    await expect(client.query(both)).rejects.toMatchObject({ errno: 1235 });
+    expect(server.door.queries.map(({ sql }) => sql)).toEqual([`SET SESSION sql_mode = '${mode}'`]);
+  });
+
+  it("is refused where statements may reach an engine of another kind", async () => {
+    await using server = await open(undefined);
+    await using client = await clientOf(server);
+    await expect(client.query(`set sql_mode = '${mode}'`)).rejects.toMatchObject({ errno: 1235 });
+  });
+});
+
 describe("how a session compares texts", () => {
   it("is what the client's login and SET NAMES say", async () => {
     await using server = await openServer();

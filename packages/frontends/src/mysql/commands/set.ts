@@ -12,7 +12,12 @@ import type {
 import { utc, zoneOf } from "@gateway/core/type/zone.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { charsetNamed, comparingBy, utf8mb4 } from "../session/charset.ts";
-import { tracking, type ClientSession, type Setting } from "../session/clientSession.ts";
+import {
+  readsBackslashes,
+  tracking,
+  type ClientSession,
+  type Setting,
+} from "../session/clientSession.ts";
 import { ownErrors } from "../errors.ts";
 import { parseTags } from "../session/tags.ts";
 import type { LocalAnswer } from "./answer.ts";
@@ -198,7 +203,7 @@ function engineSetting(client: ClientSession, name: string, value: string): Clie
 }
 
 /** A variable of the engine. It says itself what it does not know. */
-function withEngines(client: ClientSession, name: string, value: Assigned): Changed {
+function withEngines({ client, relays }: VariableContext, name: string, value: Assigned): Changed {
   if (isOfOneStatement(name)) return err(ownErrors.notSupported(`the variable ${name}`));
   const setting = name === "tx_isolation" ? isolationSetting : name;
   if (value === byDefault) {
@@ -208,7 +213,7 @@ function withEngines(client: ClientSession, name: string, value: Assigned): Chan
   }
   if (value === null) return err(ownErrors.wrongValue(name, "NULL"));
   if (name === "sql_mode") {
-    const checked = withSqlMode(client, value);
+    const checked = withSqlMode(client, value, relays());
     if (!checked.ok) return checked;
     return ok(engineSetting(client, name, value === 0n ? "" : String(value)));
   }
@@ -238,7 +243,7 @@ function withIsolation(client: ClientSession, level: string): Changed {
 
 function withVariable(context: VariableContext, name: string, value: Assigned): Changed {
   const { client } = context;
-  if (context.ownWords() && !isKept(name)) return withEngines(client, name, value);
+  if (context.ownWords() && !isKept(name)) return withEngines(context, name, value);
   switch (variableKind(name)) {
     case undefined:
       return err(ownErrors.unknownVariable(name));
@@ -263,7 +268,7 @@ function withSettable(client: ClientSession, name: string, value: Assigned): Cha
   }
   const stands = isSwitch(name) ? switchValue(value) : value;
   if (stands === undefined) return err(ownErrors.wrongValue(name, String(value)));
-  if (name === "sql_mode") return withSqlMode(client, stands);
+  if (name === "sql_mode") return withSqlMode(client, stands, false);
   if (name === "sql_select_limit") return withRowLimit(client, stands);
   if (typeof variableDefault(name) === "bigint" && typeof stands !== "bigint") {
     return err(ownErrors.wrongType(name));
@@ -274,11 +279,13 @@ function withSettable(client: ClientSession, name: string, value: Assigned): Cha
 }
 
 /** Modes that change how a statement is read. Statements are read here as without them. */
-const lexicalModes = /ANSI|NO_BACKSLASH_ESCAPES|DB2|MAXDB|MSSQL|ORACLE|POSTGRESQL/;
+const lexicalModes = /ANSI|DB2|MAXDB|MSSQL|ORACLE|POSTGRESQL/;
 
-function withSqlMode(client: ClientSession, value: Setting): Changed {
+/** `relayed`: a server of the protocol's own reads the texts, and the session can ask it for plain backslashes. */
+function withSqlMode(client: ClientSession, value: Setting, relayed: boolean): Changed {
   const modes = value === 0n || value === null ? "" : String(value).toUpperCase();
-  if (lexicalModes.test(modes)) return err(ownErrors.notSupported(`the sql_mode '${modes}'`));
+  const refused = lexicalModes.test(modes) || (!relayed && readsBackslashes(modes));
+  if (refused) return err(ownErrors.notSupported(`the sql_mode '${modes}'`));
   if (!/^(?:[A-Z_]+(?:,[A-Z_]+)*)?$/.test(modes)) {
     return err(ownErrors.wrongValue("sql_mode", modes));
   }

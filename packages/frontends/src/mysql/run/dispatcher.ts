@@ -7,7 +7,7 @@ import type { GatewayError } from "@gateway/core/error.ts";
 import { allRead } from "@gateway/core/query/reached.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import type { ClientSession } from "../session/clientSession.ts";
+import { hasPlainBackslashes, type ClientSession } from "../session/clientSession.ts";
 import type { Responder } from "./responder.ts";
 import { putResult, putRows, type AnswerForm } from "./resultSet.ts";
 import { initDatabase, useDatabase } from "./database.ts";
@@ -162,8 +162,13 @@ export class Dispatcher {
   }
 
   async #several(statements: readonly ReadStatement[]): Promise<void> {
+    const { responder } = this.#parts;
+    const plain = hasPlainBackslashes(responder.client);
     let left = statements.length;
     for (const statement of statements) {
+      // All of them were read before the first one ran.
+      if (plain !== hasPlainBackslashes(responder.client) && statement.source.includes("\\"))
+        return this.#refuse(ownErrors.notSupported("a backslash behind a change of its meaning"));
       left -= 1;
       const form: AnswerForm = { rows: "text", moreFollow: left > 0 };
       if (!(await this.#statement(statement, form))) return;

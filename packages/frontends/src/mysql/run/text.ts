@@ -1,11 +1,17 @@
-/** The text of a command, decoded from the client's character set. A long one is also read ahead, in turns with others. */
+/**
+ * The text of a command, decoded from the client's character set, with escapes in its strings whatever the session's
+ * mode. A long one is also read ahead, in turns with others.
+ */
+import { gatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { areLong } from "../../listener/longBytes.ts";
 import { longTexts } from "../../listener/longTexts.ts";
-import type { Steps } from "@gateway/core/sql/reading/steps.ts";
+import { inOneGo, type Steps } from "@gateway/core/sql/reading/steps.ts";
+import { toEscaping } from "@gateway/core/sql/rewrite/backslashes.ts";
 import type { Responder } from "./responder.ts";
 import { errorReply, ownErrors } from "../errors.ts";
+import { hasPlainBackslashes } from "../session/clientSession.ts";
 import { forwardedAhead } from "../read/forward.ts";
 import { sessionWordsAhead } from "../read/sessionWords.ts";
 import { hasVariables } from "./userVariables.ts";
@@ -17,8 +23,14 @@ export type Text = Result<string, ErrorReply>;
 export function textOf(responder: Responder, bytes: Uint8Array): Text | Promise<Text> {
   if (areLong(bytes)) return longTextOf(responder, bytes);
   const sql = responder.client.charset.decode(bytes);
-  return sql === undefined ? err(ownErrors.notUtf8()) : admitted(responder, sql);
+  if (sql === undefined) return err(ownErrors.notUtf8());
+  if (!hasPlainBackslashes(responder.client)) return admitted(responder, sql);
+  const text = inOneGo(toEscaping(sql));
+  return text === undefined ? err(otherwiseRead) : admitted(responder, text);
 }
+
+/** A text under NO_BACKSLASH_ESCAPES that has no form without. */
+const otherwiseRead = ownErrors.notSupported("this text under NO_BACKSLASH_ESCAPES");
 
 async function longTextOf(responder: Responder, bytes: Uint8Array): Promise<Text> {
   const { client, connection, host } = responder;
@@ -26,7 +38,12 @@ async function longTextOf(responder: Responder, bytes: Uint8Array): Promise<Text
   const decoded = await longTexts.decode(bytes, client.charset.decode, who, host.slices);
   if (!decoded.ok) return err(errorReply(decoded.error));
   const { text } = decoded.value;
-  return text === undefined ? err(ownErrors.notUtf8()) : await admitted(responder, text);
+  if (text === undefined) return err(ownErrors.notUtf8());
+  if (!hasPlainBackslashes(client)) return await admitted(responder, text);
+  const steps = toEscaping(text);
+  const escaping = await host.slices.run({ steps, ...who });
+  if (connection.over) return err(errorReply(gatewayError("query.cancelled")));
+  return escaping === undefined ? err(otherwiseRead) : await admitted(responder, escaping);
 }
 
 function admitted({ client, connection, host }: Responder, sql: string): Text | Promise<Text> {

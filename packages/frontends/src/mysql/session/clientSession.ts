@@ -104,8 +104,19 @@ export function statusOf(client: ClientSession, moreResults = false): number {
   return (
     (client.autocommit ? serverStatus.autocommit : 0) |
     (pin === undefined || pin.state === "ended" ? 0 : serverStatus.inTransaction) |
+    (hasPlainBackslashes(client) ? serverStatus.noBackslashEscapes : 0) |
     (moreResults ? serverStatus.moreResults : 0)
   );
+}
+
+/** Whether a backslash stands for itself in the strings of the client's texts. */
+export function hasPlainBackslashes({ session }: Pick<ClientSession, "session">): boolean {
+  return readsBackslashes(session.settings.get("sql_mode"));
+}
+
+/** The same of an `sql_mode`. */
+export function readsBackslashes(mode: string | undefined): boolean {
+  return mode !== undefined && /\bNO_BACKSLASH_ESCAPES\b/i.test(mode);
 }
 
 /** Takes over what a query did to the session. */
