@@ -21,6 +21,14 @@ export interface MysqlExecution {
   readonly body: Uint8Array;
   /** Values that came ahead (COM_STMT_SEND_LONG_DATA), by parameter. They are not in the body. */
   readonly longData: ReadonlyMap<number, Uint8Array>;
+  /** Its rows stay with the server, in a cursor that only reads; absent where they all come at once. */
+  readonly cursor?: MysqlCursor | undefined;
+}
+
+/** A cursor from its execution until its stream of events ends. */
+export interface MysqlCursor {
+  /** How many rows its client asked for and does not have: as many are fetched when the next event is asked for. */
+  wanted: number;
 }
 
 /** How a client is asked for the file of its LOAD DATA LOCAL. */

@@ -18,6 +18,7 @@ import { modeVariable, usedDatabase, variablesSet } from "../starRocks/client/se
 import { bring as bringForward, set, use } from "../starRocks/lane.ts";
 import { withQuestions } from "../starRocks/sql/parameters.ts";
 import { quoteIdentifier } from "../starRocks/sql/quote.ts";
+import { cancelled, drained, isParked, settled } from "./client/ending.ts";
 import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
 import { noFiles } from "./errors.ts";
@@ -69,7 +70,12 @@ export async function* runOn(
     const { asksFile } = admission.value;
     const refused = await bringLastId(member, session, sql, signal);
     if (refused !== undefined) return yield failed(refused);
-    yield* running(seat, query, { ...context, localFiles: asksFile }, signal);
+    const { slices } = context;
+    const reading = sentText(member, query, { slices, user: session.identity.user, signal });
+    const text = reading instanceof Promise ? await reading : reading;
+    if (!text.ok) return yield failed(text.error);
+    if (signal.aborted) return yield failed(gatewayError("query.cancelled"));
+    yield* running(seat, query, { ...context, localFiles: asksFile, text: text.value }, signal);
   } finally {
     seat.busy = false;
   }
@@ -93,33 +99,31 @@ function admitted(
 async function* running(
   seat: Seat,
   query: Called,
-  context: RunContext,
+  context: RunContext & { readonly text: string },
   signal: AbortSignal,
 ): ResultStream {
   const { member } = seat;
   const { engineSql: sql, session, mysql: call } = query;
-  const { clock, slices, localFiles } = context;
-  const reading = sentText(member, query, { slices, user: session.identity.user, signal });
-  const read = reading instanceof Promise ? await reading : reading;
-  if (!read.ok) return yield failed(read.error);
-  if (signal.aborted) return yield failed(gatewayError("query.cancelled"));
+  const { clock, localFiles } = context;
   const trace: Trace = { open: false, warnings: 0 };
   let ending: Promise<void> | undefined;
   let limit: Disposable | undefined;
   /** Ends it in the server, once. A cancel that comes late must not meet the connection's next statement. */
   const end = (): Promise<void> => {
     seat.used = true;
+    if (isParked(call, trace)) return Promise.resolve();
     // A server that was told and goes on all the same is left.
     limit ??= clock.timer(endingMs, () => member.destroy());
-    ending ??= cancelled(seat, context);
+    ending ??= cancelled(seat, context.cancel);
     return ending;
   };
   const abort = (): void => void end();
   signal.addEventListener("abort", abort, { once: true });
-  const text = `/* ${statementTag(query)} */ ${read.value}`;
+  const text = `/* ${statementTag(query)} */ ${context.text}`;
   const { tag } = query.statement;
   const native = query.takes.includes("mysqlRows");
-  const events = runStatement({ member, clock, text, tag, call, native, localFiles }, trace);
+  const statement = { member, clock, text, tag, call, native, localFiles, signal };
+  const events = runStatement(statement, trace);
   try {
     for (;;) {
       const step = await events.next();
@@ -139,13 +143,9 @@ async function* running(
     signal.removeEventListener("abort", abort);
     if (trace.open && member.open) await drained(seat, events, { trace, end });
     if (ending !== undefined) await ending;
+    if (call.execution?.cursor !== undefined) await events.return();
     limit?.[Symbol.dispose]();
   }
-}
-
-/** Asks the server to stop, and gives the connection up where it was not told. */
-async function cancelled(seat: Seat, { cancel }: RunContext): Promise<void> {
-  if (!(await cancel(seat))) seat.member.destroy();
 }
 
 /** What the server says behind a statement, with its status as the statement left it. */
@@ -158,31 +158,6 @@ async function saidBehind(
   const events = await aftermath(seat.member, finished, signal);
   if (seat.member.tainted && !tainted) seat.used = true;
   return events;
-}
-
-/** Waits for the cancel's own end, and takes what it may still do to the connection. */
-async function settled(seat: Seat, ending: Promise<void>, signal: AbortSignal): Promise<void> {
-  await ending;
-  if (!seat.member.open || !signal.aborted) return;
-  // A server ends the next statement where the last one was over already.
-  const limit = new AbortController();
-  await ask(seat.member, "DO 0", limit.signal);
-}
-
-/** Reads what the server still has to say to a reader who left. */
-async function drained(
-  { member }: Seat,
-  events: ResultStream,
-  { trace, end }: { readonly trace: Trace; readonly end: () => Promise<void> },
-): Promise<void> {
-  const ended = end();
-  while (trace.open && member.open) {
-    const step = await events.next();
-    if (step.done === true) break;
-  }
-  await ended;
-  if (trace.open) member.destroy();
-  else if (member.open) await ask(member, "DO 0", new AbortController().signal);
 }
 
 /** Brings the connection where the session stands. The error where it can not get there. */

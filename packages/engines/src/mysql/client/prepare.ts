@@ -72,8 +72,22 @@ export function sendExecution(member: Member, { id }: Prepared, call: MysqlExecu
   const head = Buffer.alloc(1 + executeHeadBytes);
   head[0] = commandCode.stmtExecute;
   head.writeUInt32LE(id, 1);
+  if (call.cursor !== undefined) head[5] = cursorReadOnly;
   head.writeUInt32LE(1, 6);
   member.send(packetsOf([head, call.body]));
+}
+
+/** CURSOR_TYPE_READ_ONLY. */
+const cursorReadOnly = 1;
+const rowsPerFetchMax = 0xffff_ffff;
+
+/** COM_STMT_FETCH: the next rows of the statement's cursor. */
+export function sendFetch(member: Member, { id }: Prepared, rows: number): void {
+  const head = Buffer.alloc(9);
+  head[0] = commandCode.stmtFetch;
+  head.writeUInt32LE(id, 1);
+  head.writeUInt32LE(Math.min(Math.max(rows, 1), rowsPerFetchMax), 5);
+  member.send(packetsOf([head]));
 }
 
 /** COM_STMT_CLOSE, which has no answer. */

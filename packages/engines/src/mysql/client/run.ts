@@ -14,18 +14,20 @@ import type {
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
-import type { Batch, NativeBatch, NativeFormat, NextResult } from "@gateway/core/type/vector.ts";
-import { commandCode } from "@gateway/wire/mysql/protocol.ts";
+import type { Batch, NativeFormat, NextResult } from "@gateway/core/type/vector.ts";
+import { commandCode, serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import { errorOf } from "../../starRocks/errors.ts";
 import { foundBy } from "../../starRocks/client/found.ts";
 import type { Member } from "../../starRocks/client/member.ts";
-import { isEnd, readEof, readError, readHead, type OkReply } from "../../starRocks/client/reply.ts";
+import { readEof, readHead } from "../../starRocks/client/reply.ts";
 import { textBatch } from "../../starRocks/page/cells.ts";
 import { readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
 import { brokenOf, noAnswer } from "../errors.ts";
 import { answerFile } from "./localFile.ts";
+import { fetchRows, type OpenCursor } from "./cursor.ts";
 import { closeStatement, prepareText, sendExecution } from "./prepare.ts";
+import { endOf, isRow, nativeRows, type End, type Ended } from "./rows.ts";
 
 export interface Statement {
   readonly member: Member;
@@ -39,6 +41,8 @@ export interface Statement {
   readonly native: boolean;
   /** Whether it may ask for a file of its client. */
   readonly localFiles: boolean;
+  /** Where it is aborted no further rows are fetched. What runs is ended by whoever aborts. */
+  readonly signal: AbortSignal;
 }
 
 export interface Trace {
@@ -47,9 +51,6 @@ export interface Trace {
   /** How many the server counted at the end. */
   warnings: number;
 }
-
-/** How a result ended. */
-type End = Pick<OkReply, "affectedRows" | "insertId" | "warnings" | "info" | "status">;
 
 /** Runs it. Where `trace.open` is left true, the connection is of no use until the rest was read. */
 export async function* runStatement(statement: Statement, trace: Trace): ResultStream {
@@ -66,11 +67,22 @@ export async function* runStatement(statement: Statement, trace: Trace): ResultS
   if (!prepared.ok) return yield failed(prepared.error);
   trace.open = true;
   sendExecution(member, prepared.value, execution);
-  yield* readAnswer(statement, "mysqlBinaryRows", trace);
-  if (!trace.open && member.open) closeStatement(member, prepared.value.id);
+  const { cursor } = execution;
+  const open = cursor && { cursor, prepared: prepared.value, signal: statement.signal };
+  try {
+    yield* readAnswer(statement, "mysqlBinaryRows", trace, open);
+  } finally {
+    // Also where nobody fetches the rest: the server has the cursor as long as its statement.
+    if (!trace.open && member.open) closeStatement(member, prepared.value.id);
+  }
 }
 
-async function* readAnswer(statement: Statement, format: NativeFormat, trace: Trace): ResultStream {
+async function* readAnswer(
+  statement: Statement,
+  format: NativeFormat,
+  trace: Trace,
+  open?: OpenCursor,
+): ResultStream {
   const { member, clock, native } = statement;
   const startedMs = clock.nowMs();
   const packets = new Packets(() => member.next());
@@ -100,7 +112,8 @@ async function* readAnswer(statement: Statement, format: NativeFormat, trace: Tr
         if (before !== undefined && native) yield nextOf(before, [], 0);
         break;
       case "columns": {
-        const ended = yield* readResult({ packets, native, format, counted }, head.count, before);
+        const reading = { packets, native, format, counted, member, trace, open };
+        const ended = yield* readResult(reading, head.count, before);
         if ("code" in ended) return yield failed(ended);
         // An error behind rows is the end of all of it.
         if ("error" in ended) trace.open = false;
@@ -129,20 +142,30 @@ interface Reading {
   readonly native: boolean;
   readonly format: NativeFormat;
   readonly counted: { rows: number; bytes: number };
+  readonly member: Member;
+  readonly trace: Trace;
+  readonly open: OpenCursor | undefined;
 }
 
 /** Columns and rows, and how they ended. A `GatewayError` itself is a server that did not speak as it must. */
 async function* readResult(
-  { packets, native, format, counted }: Reading,
+  reading: Reading,
   count: number,
   before: End | undefined,
-): AsyncGenerator<ResultEvent, End | GatewayError | { readonly error: GatewayError }, void> {
+): AsyncGenerator<ResultEvent, Ended, void> {
+  const { packets, native, format, counted, trace, open } = reading;
   const read = await readColumns(packets, count);
   if ("code" in read) return read;
   // What is no client's own answer has one result.
   if (before !== undefined && !native) return severalResults;
+  // A server answers without a cursor where the statement has none.
+  const isOpen = native && (read.status & serverStatus.cursorExists) !== 0;
+  const cursor = isOpen ? open : undefined;
+  if (cursor !== undefined && packets.surplus) return noAnswer("an end of columns");
+  if (cursor !== undefined) trace.open = false;
   if (before === undefined) yield columnsOf(read, native);
   else yield nextOf(before, read.columns, read.status);
+  if (cursor !== undefined) return yield* fetchRows(reading, cursor);
   for (;;) {
     const batch = native
       ? await nativeRows(packets, format)
@@ -153,10 +176,7 @@ async function* readResult(
     counted.bytes += batchBytes(batch);
     yield { kind: "batch", batch };
   }
-  const last = packets.held() ?? (await packets.one());
-  if (last === undefined) return brokenOf(packets);
-  if (last.payload[0] === 0xff) return { error: errorOf(readError(last.payload)) };
-  return { affectedRows: 0, insertId: 0n, info: "", ...readEof(last.payload) };
+  return await endOf(packets);
 }
 
 /** A file goes to the server once, and only where the statement may ask for one. */
@@ -174,10 +194,6 @@ async function fileFor(
 function isNamed(text: string, name: Uint8Array): boolean {
   const file = new TextDecoder().decode(name);
   return file !== "" && (text.includes(file) || text.includes(file.replaceAll("\\", "\\\\")));
-}
-
-function isRow(byte: number, length: number): boolean {
-  return byte !== 0xff && !isEnd(byte, length, false);
 }
 
 const moreResults = 8;
@@ -209,14 +225,6 @@ async function readColumns(packets: Packets, count: number): Promise<ReadColumns
   if (end === undefined) return brokenOf(packets);
   if (end.payload[0] !== 0xfe) return noAnswer("an end of columns");
   return { columns, status: readEof(end.payload).status };
-}
-
-async function nativeRows(
-  packets: Packets,
-  format: NativeFormat,
-): Promise<NativeBatch | undefined> {
-  const found = await packets.rowBytes(isRow);
-  return found && { form: "native", format, ...found };
 }
 
 async function textRows(

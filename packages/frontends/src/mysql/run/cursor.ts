@@ -2,11 +2,13 @@
  * Cursors: results of prepared statements whose rows the client fetches piece by piece.
  *
  * The engine's stream waits between two fetches, so a cursor holds a slot until its last row, its
- * close, or `parkedMsMax`. A transaction's connection runs one statement at a time: before another one
+ * close, or `parkedMsMax`. A server of MySQL's has a cursor of its own behind it, and is asked for as many rows as the
+ * client asks for. A transaction's connection runs one statement at a time: before another one
  * the rows that are left are read and held here, up to a limit. A MySQL server holds all of them.
  */
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { ColumnsEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
+import type { MysqlCursor } from "@gateway/core/query/mysqlCall.ts";
 import type { Query } from "@gateway/core/query/query.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { serverStatus } from "@gateway/wire/mysql/protocol.ts";
@@ -22,6 +24,9 @@ import type { EngineStatement } from "./statement.ts";
 
 /** A cursor that nobody fetches from for this long is ended: it holds a slot and an engine's query. */
 const parkedMsMax = 300_000;
+
+/** Rows that are taken off a server at once to be held here. */
+const heldRows = 10_000;
 
 /** Rows as packets, read up to `at`. */
 interface HeldRows {
@@ -42,6 +47,7 @@ export class Cursor implements AsyncDisposable {
   readonly #controller = new AbortController();
   readonly #events: ResultStream;
   readonly #held: HeldRows[] = [];
+  readonly #wants: MysqlCursor;
   #batch: BatchRows | undefined;
   /** MySQL's types of the columns, where rows come as its packets. */
   #types: readonly number[] = [];
@@ -56,6 +62,7 @@ export class Cursor implements AsyncDisposable {
     this.#responder = responder;
     this.#statement = statement;
     this.#left = statement.rowLimit ?? Infinity;
+    this.#wants = statement.relayed?.execution?.cursor ?? { wanted: 0 };
     this.#query = responder.open(statement, nativeRows);
     this.#events = responder.door.run(this.#query, this.#controller.signal);
   }
@@ -88,6 +95,7 @@ export class Cursor implements AsyncDisposable {
     using _step = this.#step();
     let sent = await this.#putHeld(count);
     while (sent < count && !this.#over) {
+      this.#wants.wanted = count - sent;
       if (this.#batch === undefined) await this.#advance();
       sent += await this.#putBatch(count - sent);
     }
@@ -110,6 +118,7 @@ export class Cursor implements AsyncDisposable {
     this.#parked?.[Symbol.dispose]();
     let bytes = this.#held.reduce((sum, held) => sum + held.bytes.length, 0);
     using _step = this.#step();
+    this.#wants.wanted = heldRows;
     while (!this.#over && bytes < bytesMax) {
       if (this.#batch === undefined) await this.#advance();
       const piece = this.#encodeBatch();

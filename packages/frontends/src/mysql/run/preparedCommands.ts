@@ -133,12 +133,16 @@ function executeOnServer(
   const bound = withTypes(body, { parameters, types: statements.types(id) });
   if ("kind" in bound) return responder.putError(ownErrors.malformedParameters());
   statements.bind(id, bound.types);
-  const execution = { parameters, body: bound.body, longData: longData.values };
+  const wantsCursor = (cursor & cursorReadOnly) !== 0 && statement.kind === "select";
+  const execution = {
+    parameters,
+    body: bound.body,
+    longData: longData.values,
+    ...(wantsCursor && { cursor: { wanted: 0 } }),
+  };
   const own = sessionKinds.has(statement.kind) ? relayed : { ...relayed, execution };
   const asked = { source, statement, sql, parameters: [], otherwise: undefined, relayed: own };
-  return (cursor & cursorReadOnly) !== 0 && statement.kind === "select"
-    ? openCursor(parts, id, asked)
-    : runStatement(responder, asked, binaryForm);
+  return wantsCursor ? openCursor(parts, id, asked) : runStatement(responder, asked, binaryForm);
 }
 
 /** Runs a bound statement as far as its columns; rows come when they are fetched. */

@@ -1,0 +1,34 @@
+/** Rows of a result as packets, and how it ends. */
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { NativeBatch, NativeFormat } from "@gateway/core/type/vector.ts";
+import { errorOf } from "../../starRocks/errors.ts";
+import { isEnd, readEof, readError, type OkReply } from "../../starRocks/client/reply.ts";
+import type { Packets } from "../../starRocks/page/packets.ts";
+import { brokenOf } from "../errors.ts";
+
+/** How a result ended. */
+export type End = Pick<OkReply, "affectedRows" | "insertId" | "warnings" | "info" | "status">;
+
+/** The same, or the server's error. A `GatewayError` itself is a server that did not speak as it must. */
+export type Ended = End | GatewayError | { readonly error: GatewayError };
+
+export function isRow(byte: number, length: number): boolean {
+  return byte !== 0xff && !isEnd(byte, length, false);
+}
+
+/** The next rows; undefined at what ends them, which stays. */
+export async function nativeRows(
+  packets: Packets,
+  format: NativeFormat,
+): Promise<NativeBatch | undefined> {
+  const found = await packets.rowBytes(isRow);
+  return found && { form: "native", format, ...found };
+}
+
+/** What is behind the rows. */
+export async function endOf(packets: Packets): Promise<Ended> {
+  const last = packets.held() ?? (await packets.one());
+  if (last === undefined) return brokenOf(packets);
+  if (last.payload[0] === 0xff) return { error: errorOf(readError(last.payload)) };
+  return { affectedRows: 0, insertId: 0n, info: "", ...readEof(last.payload) };
+}
