@@ -24,6 +24,7 @@ import { memoryRow, standaloneMemoryRows } from "./memory.mjs";
 import { keepAwake } from "./processes.mjs";
 import { nativeRows } from "./native.mjs";
 import { resultRows } from "./rows.mjs";
+import { policyRows } from "./policy.mjs";
 import { scriptRows } from "./scripts.mjs";
 import { textRows } from "./texts.mjs";
 import { translationRows } from "./translation.mjs";
@@ -45,6 +46,7 @@ if (wanted("identity")) rows.push(...(await identityRows()));
 if (wanted("hand")) rows.push(...(await handRows()));
 if (wanted("studio")) rows.push(...(await studioRows()));
 if (wanted("scripts")) rows.push(...(await scriptRows()));
+if (wanted("policy")) rows.push(...(await policyRows()));
 if (wanted("translation")) rows.push(...(await translationRows()));
 // From here on one client asks and waits. Where many are at work no core ever rests.
 keepAwake();

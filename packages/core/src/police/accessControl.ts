@@ -27,8 +27,8 @@ import { relex } from "../sql/rewrite/relex.ts";
 import { readStatement } from "../sql/statement.ts";
 import { listed, lookingUp, touchedOf, type ListedDecision, type LookUp } from "./catalogued.ts";
 import { lower, missingParts } from "./names.ts";
+import { JudgedTexts, type Judged, type TableJudgement } from "./judged.ts";
 import { agrees, endOf, namesOf, startOf } from "./places.ts";
-import { Recent } from "./recent.ts";
 import {
   denied,
   notUnderstood,
@@ -79,23 +79,6 @@ type Settings = Pick<AccessControlConfig, "defaultCatalog" | "defaultSchema" | "
   readonly nameParts?: number;
 };
 
-/** What was decided of one place where a table is named. */
-export interface TableJudgement {
-  readonly table: string;
-  readonly action: SqlAction;
-  readonly touched: TouchedColumns | undefined;
-  readonly decision: ListedDecision;
-}
-
-/** What was decided of a text, for all who are told the same. */
-interface Judged {
-  readonly outcome: Result<string, GatewayError>;
-  readonly acted: readonly string[];
-  readonly tables: readonly TableJudgement[];
-  /** When the first of its decisions ends. */
-  readonly untilMs: number;
-}
-
 /** Grows while a text is judged. */
 interface Judging {
   readonly acted: string[];
@@ -107,31 +90,22 @@ interface Judging {
   readonly columns: boolean;
 }
 
-/** Texts whose decisions are remembered, and their longest. */
-const judgedMax = 2_000;
-const rememberedLengthMax = 16_384;
-
 export function accessControl(settings: Settings, parts: AccessParts): AccessControl {
   const { policy } = parts;
-  const judged = new Recent<Judged>(judgedMax);
+  const texts = new JudgedTexts(parts.clock);
   const judge = new Judge(settings, parts);
-  const holds = ({ untilMs }: Judged): boolean =>
-    untilMs === Number.POSITIVE_INFINITY || (parts.clock?.nowMs() ?? untilMs) < untilMs;
   return {
     judge: async (query, dialects, log, signal) => {
       const { sql, session } = query;
       if (passes(query)) return ok(sql);
       const { catalog, schema, dialect } = session;
-      const audience = policy.audience(session);
-      const key = JSON.stringify([audience, catalog, schema, dialect, dialects, sql]);
-      const remembered = judged.get(key);
-      const known = remembered !== undefined && holds(remembered) ? remembered : undefined;
-      const columns = policy.wantsColumns;
-      const found = known ?? (await judge.judged(query, dialects, { signal, columns }));
-      // What a busy or broken parser says is true for a moment only.
-      const stays = found.outcome.ok || found.outcome.error.retryAfterMs === undefined;
-      const isShort = sql.length <= rememberedLengthMax;
-      if (known === undefined && stays && isShort && holds(found)) judged.put(key, found);
+      const others = [policy.audience(session), catalog, schema, dialects];
+      const text = { sql, dialect, others };
+      let found = texts.get(text);
+      if (found === undefined) {
+        found = await judge.judged(query, dialects, { signal, columns: policy.wantsColumns });
+        texts.put(text, found);
+      }
       for (const action of found.acted) log.acted(action);
       return found.outcome;
     },
@@ -180,7 +154,8 @@ class Judge {
     asked: Pick<Judging, "signal" | "columns">,
   ): Promise<Judged> {
     const judging: Judging = { acted: [], tables: [], ends: [], ...asked };
-    const outcome = await this.#written(query, dialects, judging);
+    const written = await this.#written(query, dialects, judging);
+    const outcome = written.ok ? ok(written.value.sql) : written;
     const { acted, tables } = judging;
     if (!outcome.ok) acted.push(`access: denied: ${outcome.error.message}`);
     const decided = tables.map(({ decision }) =>
@@ -188,6 +163,7 @@ class Judge {
     );
     return {
       outcome,
+      moved: written.ok ? written.value.moved : [],
       acted,
       tables,
       untilMs: Math.min(Number.POSITIVE_INFINITY, ...decided, ...judging.ends),
@@ -198,7 +174,7 @@ class Judge {
     query: Routed,
     dialects: readonly Dialect[],
     judging: Judging,
-  ): Promise<Result<string, GatewayError>> {
+  ): Promise<Result<Rewritten, GatewayError>> {
     const { sql, statement, session } = query;
     const { dialect } = session;
     if (statement.doubt !== undefined) return err(notUnderstood("engines may read it in two ways"));
@@ -220,7 +196,7 @@ class Judge {
     }
     const written = rewritten(sql, placed, dialect);
     const proven = await this.#proven(written, query, dialects, signal);
-    return proven.ok ? ok(written.sql) : proven;
+    return proven.ok ? ok(written) : proven;
   }
 
   async #decided(

@@ -4,7 +4,8 @@ import type { UserAttributes } from "../query/identity.ts";
 import type { QueryId, Routed } from "../query/query.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { readStatement } from "../sql/statement.ts";
-import { accessControl, type AccessParts, type TableJudgement } from "./accessControl.ts";
+import { accessControl, type AccessParts } from "./accessControl.ts";
+import type { TableJudgement } from "./judged.ts";
 
 export interface AccessQuestion {
   readonly sql: string;

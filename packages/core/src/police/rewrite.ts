@@ -16,16 +16,21 @@ export interface Placed {
   readonly view: ListedView | undefined;
 }
 
-/** `names`: where each table stands in the new text, in its order, with the offset of its whole name. */
+/**
+ * `names`: where each table stands in the new text, in its order, with the offset of its whole name. `moved`: what
+ * stood between two tables, and how much further back it stands now.
+ */
 export interface Rewritten {
   readonly sql: string;
   readonly names: readonly { readonly start: number; readonly name: string }[];
+  readonly moved: readonly { readonly from: number; readonly to: number; readonly by: number }[];
 }
 
 export function rewritten(sql: string, placed: readonly Placed[], dialect: Dialect): Rewritten {
   let text = "";
   let at = 0;
   const names: { start: number; name: string }[] = [];
+  const moved: { from: number; to: number; by: number }[] = [];
   const ordered = placed.toSorted(
     (one, other) => startOf(one.reference) - startOf(other.reference),
   );
@@ -34,13 +39,15 @@ export function rewritten(sql: string, placed: readonly Placed[], dialect: Diale
     const end = endOf(reference);
     const name = [...missing.map((part) => quoted(part, dialect)), sql.slice(start, end)].join(".");
     const { before, after } = around(view, dialect);
+    moved.push({ from: at, to: start, by: text.length - at });
     text += sql.slice(at, start) + before;
     names.push({ start: text.length, name });
     text += name + after;
     if (view !== undefined && !reference.aliased) text += ` AS ${lastPart(sql, reference)}`;
     at = end;
   }
-  return { sql: text + sql.slice(at), names };
+  moved.push({ from: at, to: sql.length, by: text.length - at });
+  return { sql: text + sql.slice(at), names, moved };
 }
 
 /**

@@ -37,6 +37,7 @@ export function controlOf(
   more: {
     readonly policy?: Policy;
     readonly catalog?: Catalog;
+    readonly sql?: SqlWork;
     readonly nowMs?: () => number;
   } = {},
 ): (sql: string, caller?: Caller) => Promise<string> {
@@ -45,7 +46,8 @@ export function controlOf(
   const policy = more.policy ?? own;
   if (policy === undefined) throw new Error("a policy server has to be given");
   const clock = more.nowMs && { nowMs: more.nowMs };
-  const control = accessControl(parsed, { policy, catalog: more.catalog, sql: parserHere, clock });
+  const { catalog, sql: work = parserHere } = more;
+  const control = accessControl(parsed, { policy, catalog, sql: work, clock });
   const { signal } = new AbortController();
   return async (sql, { engine, ...caller } = {}) => {
     const query = routedOf(sql, caller);
