@@ -241,6 +241,10 @@ function rowOf({ what, pid, times, main, all, many }, direct, relay) {
   const beside = { main: relay.main.flat(), all: relay.all.flat() };
   const shown = { "p50 ms": p50.toFixed(3), rounds: main.length };
   figures.addedMs = rounded(p50 - directMs);
+  const added = addedTo(times, direct);
+  figures.addedMsAt = added.map(rounded);
+  figures.addedToRelay = addedTo(relay.times, direct).map((ms, at) => rounded(added[at] / ms));
+  shown["added ms p50 / p95 / p99"] = figures.addedMsAt.join(" / ");
   for (const [name, values] of Object.entries(parts)) {
     const us = Object.values(quantiles).map((part) => Math.round(quantileOf(values, part)));
     const ratios = Object.values(quantiles).map((part) => ratioOf(values, beside[name], part));
@@ -256,6 +260,12 @@ function rowOf({ what, pid, times, main, all, many }, direct, relay) {
   shown["queries/s per core"] = (1e6 / median(many)).toFixed(0);
   shown["RSS MB"] = figures.rssMb;
   return { what, shown, figures };
+}
+
+/** How much later an answer comes than without anything between, at each quantile. */
+function addedTo(times, direct) {
+  const at = (of, part) => quantileOf(of.flat(), part);
+  return Object.values(quantiles).map((part) => at(times, part) - at(direct.times, part));
 }
 
 function rounded(ms) {

@@ -9,7 +9,9 @@ import { crc32 } from "node:zlib";
 import type { SnapshotHead } from "@gateway/contract/snapshot.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { Built } from "../../config/configuration.ts";
+import type { SpliceLine } from "@gateway/contract/snapshotDelta.ts";
 import { headKeyOf, headOf, headPrefix } from "../../config/snapshot/head.ts";
+import { Bases } from "./delta.ts";
 
 export interface Served {
   readonly built: Built;
@@ -20,6 +22,14 @@ export interface Served {
   identity(): Uint8Array<ArrayBuffer>;
   /** The same, compressed. */
   gzip(): Uint8Array<ArrayBuffer>;
+  /** What a reader needs who has one of those that `fits`, and whose it is; undefined where the whole serves better. */
+  splice(fits: (built: Built) => boolean): Splice | undefined;
+}
+
+export interface Splice {
+  readonly base: Built;
+  /** `contract/snapshotDelta.ts` says how they are read. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** What is served of `built`, confirmed at `confirmedAt`, to a caller with the secret at `secretIndex`. */
@@ -29,19 +39,21 @@ export function serverOf(secrets: readonly Secret[]): Serve {
   const keys = secrets.map(headKeyOf);
   // One entry per secret: the newest. Older ones are asked for by nobody.
   const newest = new Map<number, Served>();
+  const bases = new Bases();
 
   return (built, confirmedAt, secretIndex) => {
     const kept = newest.get(secretIndex);
     if (kept?.built === built && kept.head.confirmedAt === confirmedAt) return kept;
     const key = keys[secretIndex];
     if (key === undefined) throw new RangeError("no such secret");
-    const made = servedOf(built, headOf(built, confirmedAt, key));
+    bases.serve(built);
+    const made = servedOf(built, headOf(built, confirmedAt, key), bases);
     newest.set(secretIndex, made);
     return made;
   };
 }
 
-function servedOf(built: Built, head: SnapshotHead): Served {
+function servedOf(built: Built, head: SnapshotHead, bases: Bases): Served {
   const headJson = JSON.stringify({ head });
   const prefix = Buffer.from(headPrefix(head), "utf8");
   const tail = built.bytes.subarray(1);
@@ -53,7 +65,15 @@ function servedOf(built: Built, head: SnapshotHead): Served {
     headJson,
     identity: () => (identity ??= Buffer.concat([prefix, tail])),
     gzip: () => (gzip ??= gzipWithPrefix(prefix, tail, built.gzipTail)),
+    splice: (fits) => spliceTo(head, bases.deltaFrom(fits)),
   };
+}
+
+function spliceTo(head: SnapshotHead, found: ReturnType<Bases["deltaFrom"]>): Splice | undefined {
+  if (found === undefined) return undefined;
+  const { base, delta } = found;
+  const line: SpliceLine = { head, front: delta.front, back: delta.back };
+  return { base, bytes: Buffer.concat([Buffer.from(`${JSON.stringify(line)}\n`), delta.middle]) };
 }
 
 const gzipHeadBytes = 10;

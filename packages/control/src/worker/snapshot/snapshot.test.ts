@@ -1,6 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { etagOf } from "@gateway/contract/revision.ts";
 import { revisionOfHead, snapshotSchema, type SnapshotHead } from "@gateway/contract/snapshot.ts";
+import { spliceLineSchema } from "@gateway/contract/snapshotDelta.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
 import { headKeyOf, verifyHead } from "../../config/snapshot/head.ts";
@@ -53,6 +54,46 @@ describe("GET /worker/config", () => {
     await control.commit("two");
     const moved = await control.call("/config", { headers: { "if-none-match": etag } });
     expect(moved.status).toBe(200);
+  });
+
+  it("answers who takes differences by one, to a revision that it served, and else by the whole", async () => {
+    const control = await configured();
+    for (const name of ["two", "three", "four"]) await control.commit(name);
+    const before = await control.call("/config");
+    const base = Buffer.from(await before.arrayBuffer());
+    const etag = before.headers.get("etag") ?? "";
+    await control.commit("five");
+    const ask = (headers: Record<string, string>) => control.call("/config", { headers });
+    const whole = Buffer.from(await (await ask({})).arrayBuffer());
+
+    const answer = await ask({ "if-none-match": etag, "a-im": "vcdiff, Gateway-Splice" });
+    expect(answer.status).toBe(226);
+    expect(answer.headers.get("im")).toBe("gateway-splice");
+    expect(answer.headers.get("delta-base")).toBe(etag);
+    expect(answer.headers.get("cache-control")).toBe("private, no-store");
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(bytes.length).toBeLessThan(whole.length);
+    const end = bytes.indexOf("\n");
+    const line = spliceLineSchema.parse(JSON.parse(bytes.toString("utf8", 0, end)));
+    const bodyOf = (served: Buffer) => `{${served.toString("utf8", served.indexOf("},") + 2)}`;
+    const known = bodyOf(base);
+    const joined = [
+      known.slice(0, line.front),
+      bytes.toString("utf8", end + 1),
+      known.slice(known.length - line.back),
+    ];
+    expect(joined.join("")).toBe(bodyOf(whole));
+    expect(verifyHead(line.head, headKeyOf(new Secret(currentSecret)))).toBe(true);
+
+    for (const headers of [
+      { "if-none-match": etag },
+      { "a-im": "gateway-splice" },
+      { "if-none-match": '"unknown"', "a-im": "gateway-splice" },
+      { "if-none-match": etag, "a-im": "gateway-splicer" },
+    ]) {
+      expect([headers, (await ask(headers)).status]).toEqual([headers, 200]);
+    }
+    expect((await ask({ "if-none-match": "*", "a-im": "gateway-splice" })).status).toBe(304);
   });
 
   it("authenticates the head under the secret that the caller presented", async () => {

@@ -6,13 +6,14 @@
  * status (200 or 304) must be known before the first byte.
  */
 import { etagOf } from "@gateway/contract/revision.ts";
+import { imUsed, spliceName } from "@gateway/contract/snapshotDelta.ts";
 import { waitSecsMax, waitSecsMaxFunction, type StreamEnd } from "@gateway/contract/workerApi.ts";
 import type { Context } from "hono";
 import type { ControlDeps } from "../../deps.ts";
 import type { WorkerEnv } from "../auth.ts";
 import { streamKeepAliveMs, waitersMax, waitSecsDefault } from "../limits.ts";
 import { notConfigured, tooBusy } from "../refuse.ts";
-import type { Serve, Served } from "./served.ts";
+import type { Serve, Served, Splice } from "./served.ts";
 import type { ConfigWatch } from "./watch.ts";
 
 type WorkerContext = Context<WorkerEnv>;
@@ -38,15 +39,31 @@ export function getSnapshot(current: Current): Handler {
   return async (ctx) => {
     const served = await current(ctx.get("secretIndex"));
     if (served === undefined) return notConfigured();
-    const headers = { ...revisionHeaders(served), vary: "Accept-Encoding" };
-    if (names(ctx.req.header("if-none-match"), headers.etag)) {
-      return new Response(null, { status: 304, headers });
+    const headers = { ...revisionHeaders(served), vary: "Accept-Encoding, A-IM" };
+    const known = ctx.req.header("if-none-match");
+    if (names(known, headers.etag)) return new Response(null, { status: 304, headers });
+    const splice = takesSplices(ctx.req.header("a-im")) ? spliceFor(served, known) : undefined;
+    if (splice !== undefined) {
+      const { base, bytes } = splice;
+      const im = { im: spliceName, "delta-base": etagOf(base.revision) };
+      return new Response(bytes, { status: imUsed, headers: { ...headers, ...im } });
     }
     const json = { ...headers, "content-type": "application/json" };
     return acceptsGzip(ctx.req.header("accept-encoding"))
       ? new Response(served.gzip(), { headers: { ...json, "content-encoding": "gzip" } })
       : new Response(served.identity(), { headers: json });
   };
+}
+
+/** The difference to one that the reader names as known. `*` names none. */
+function spliceFor(served: Served, known: string | undefined): Splice | undefined {
+  if (known === undefined || known.includes("*")) return undefined;
+  return served.splice(({ revision }) => names(known, etagOf(revision)));
+}
+
+/** `A-IM` (RFC 3229 §10.5.3): a list of names. */
+function takesSplices(manipulations = ""): boolean {
+  return manipulations.split(",").some((name) => name.trim().toLowerCase() === spliceName);
 }
 
 /** `GET /worker/config/wait?since=` */

@@ -35,6 +35,7 @@ export interface TestLinkOptions {
   readonly secrets?: readonly [Secret, ...Secret[]];
   readonly presence?: Partial<LinkParts["presence"]>;
   readonly known?: LinkParts["known"];
+  readonly active?: LinkParts["active"];
   readonly pollTimeoutSecs?: number;
 }
 
@@ -66,6 +67,7 @@ export function testLink(answer: Answering, options: TestLinkOptions = {}): Test
     host,
     transport,
     known: options.known ?? (() => undefined),
+    ...(options.active && { active: options.active }),
     push: (event) => events.push(event),
     presence: { ...presenceParts, ...options.presence },
   });

@@ -7,6 +7,7 @@
  */
 import { compareRevisions, etagOf, type Revision } from "@gateway/contract/revision.ts";
 import { revisionOfHead, type SnapshotHead } from "@gateway/contract/snapshot.ts";
+import { imUsed, spliceName } from "@gateway/contract/snapshotDelta.ts";
 import { waitSecsMax } from "@gateway/contract/workerApi.ts";
 import type { SourceEvent } from "@gateway/core/port/configSource.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -22,6 +23,7 @@ import { backoffMsMin, fetchMsMax, snapshotInflatedBytesMax, waitSlackMs } from 
 import { pause, type Wake } from "@gateway/core/tool/pause.ts";
 import { backoffOf } from "../link/backoff.ts";
 import { jsonIn } from "../link/presence.ts";
+import { spliced } from "./splice.ts";
 import {
   faultText,
   inflated,
@@ -39,9 +41,17 @@ export interface ControlSourceParts {
   readonly pollTimeoutSecs: number;
   /** The newest content that is known here, for instance from disk. */
   known(): Revision | undefined;
+  /** What runs here: a difference to it is asked for. */
+  active?(): Known | undefined;
   push(event: SourceEvent<VerifiedSnapshot>): void;
   /** Called with each pause after a failed call. Whoever learns that the control plane is back may end the pause. */
   paused?(pause: Wake): void;
+}
+
+/** A snapshot that was verified, and canonical JSON of its body. */
+export interface Known {
+  readonly head: SnapshotHead;
+  readonly bytes: Uint8Array;
 }
 
 type Failure =
@@ -93,6 +103,8 @@ class Asking {
   #fetched: Revision | undefined;
   /** The next wait is to be answered at once. */
   #anew = true;
+  /** A difference led to nothing: the next fetch is for the whole. */
+  #whole = false;
 
   constructor(parts: ControlSourceParts, signal: AbortSignal) {
     this.#parts = parts;
@@ -172,6 +184,8 @@ class Asking {
     known: Revision | undefined,
   ): Promise<Result<VerifiedSnapshot | undefined, Failure>> {
     const { calls, keys } = this.#parts;
+    const base = this.#baseOf(known);
+    this.#whole = false;
     const answer = await calls.call(
       {
         method: "GET",
@@ -180,6 +194,7 @@ class Asking {
           accept: "application/json",
           "accept-encoding": "gzip",
           ...(known === undefined ? {} : { "if-none-match": etagOf(known) }),
+          ...(base === undefined ? {} : { "a-im": spliceName }),
         },
         msMax: fetchMsMax,
         bytesMax: snapshotInflatedBytesMax,
@@ -189,10 +204,19 @@ class Asking {
     if (!answer.ok) return err({ kind: "call", failure: answer.error });
     if (answer.value.status === 304) return ok(undefined);
     const coding = answer.value.headers["content-encoding"]?.trim().toLowerCase();
-    const bytes = await inflated(answer.value.body, coding);
-    if (!bytes.ok) return err({ kind: "fault", fault: bytes.error });
-    const verified = await verifySnapshot(bytes.value, keys);
-    return verified.ok ? verified : err({ kind: "fault", fault: verified.error });
+    const inflatedBytes = await inflated(answer.value.body, coding);
+    const isSplice = answer.value.status === imUsed && base !== undefined;
+    const bytes = inflatedBytes.ok && isSplice ? spliced(base, inflatedBytes.value) : inflatedBytes;
+    const verified = bytes.ok ? await verifySnapshot(bytes.value, keys) : bytes;
+    if (verified.ok) return verified;
+    this.#whole = isSplice;
+    return err({ kind: "fault", fault: verified.error });
+  }
+
+  /** A difference to anything but what runs here could not be put together. */
+  #baseOf(known: Revision | undefined): Uint8Array | undefined {
+    const active = this.#whole ? undefined : this.#parts.active?.();
+    return active?.head.revision === known?.hash ? active?.bytes : undefined;
   }
 
   #offer(head: SnapshotHead, body: VerifiedSnapshot | undefined): void {

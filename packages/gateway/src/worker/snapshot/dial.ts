@@ -9,7 +9,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { offerOfHead } from "@gateway/core/snapshot/lifecycle.ts";
 import { urlFault } from "../../config/addresses.ts";
-import { askControlPlane } from "./controlSource.ts";
+import { askControlPlane, type Known } from "./controlSource.ts";
 import { fleetCalls, type FleetCalls } from "../link/fleetCalls.ts";
 import type { Wake } from "@gateway/core/tool/pause.ts";
 import { presenceOf, type Presence, type PresenceParts } from "../link/presence.ts";
@@ -29,8 +29,9 @@ export interface LinkParts {
   readonly host: Pick<Host, "clock" | "log" | "random" | "randomBytes">;
   readonly transport: Transport;
   readonly presence: Omit<PresenceParts, "host" | "calls" | "readHead" | "headSeen">;
-  /** See `ControlSourceParts.known`. */
+  /** See `ControlSourceParts`. */
   known(): Revision | undefined;
+  active?(): Known | undefined;
   push(event: SourceEvent<VerifiedSnapshot>): void;
 }
 
@@ -72,6 +73,7 @@ export function dialControlPlane(config: LinkConfig, parts: LinkParts): Result<L
     keys,
     pollTimeoutSecs: config.pollTimeoutSecs,
     known: () => parts.known(),
+    active: () => parts.active?.(),
     push: (event: SourceEvent<VerifiedSnapshot>) => parts.push(event),
     paused: (pause: Wake) => {
       paused = pause;

@@ -95,6 +95,7 @@ export function followControlPlane(parts: WorkerConfigParts): Result<WorkerConfi
     transport,
     presence: parts.presence,
     known,
+    active: () => loop && activeIn(loop),
     push: (event) => source.push(event),
   });
   if (!dialled.ok) return err(dialled.error);
