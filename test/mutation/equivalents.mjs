@@ -19,6 +19,21 @@ export const equivalents = [
     why: "a connection that was kept is looked at again before it is used, and an abort has destroyed it",
   },
   {
+    file: "packages/access/src/client/ldap/connection.ts",
+    whats: ['socket.off("error", fail); is gone', 'socket.off("close", fail); is gone'],
+    why: "the promise is settled by then, and a second refusal of it is none",
+  },
+  {
+    file: "packages/core/src/run/step/identified.ts",
+    whats: ["written instanceof Promise ? always", "asked instanceof Promise ? always"],
+    why: "a value that is there may be awaited as well: it only costs a turn",
+  },
+  {
+    file: "packages/core/src/run/step/way.ts",
+    whats: ["police instanceof Promise ? always"],
+    why: "as in identified.ts",
+  },
+  {
     file: "packages/core/src/route/rule/queryRegex.ts",
     whats: ["if (!compiled.ok) never"],
     why: "no configuration holds a pattern that does not compile; the throw says so of a bug",

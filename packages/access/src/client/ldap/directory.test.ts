@@ -23,10 +23,22 @@ describe("Directory", () => {
   it.each<readonly [LdapMood, string]>([
     ["busy", "result 51"],
     ["hangingUp", "broken"],
+    // It sends on and on: the connection is ended, and not waited for to the time limit.
+    ["endless", "broken"],
   ])("says of a directory that is %s which kind of failure it met", async (mood, reason) => {
     await using fake = await FakeLdap.start({ entries: [] });
     fake.mood = mood;
     expect(await reasonAt(fake.url)).toBe(reason);
+  });
+
+  it("waits for no TLS of a directory that hangs up when it is asked for it", async () => {
+    await using fake = await FakeLdap.start({ entries: [] });
+    fake.mood = "hangingUp";
+    expect(await reasonAt(fake.url, { startTls: true })).toBe("broken");
+  });
+
+  it("connects to an address of IPv6 and looks up no name for it", async () => {
+    expect(await reasonAt("ldap://[::1]:1")).toMatch(/^E(?!NOTFOUND|AI_)[A-Z]+$/);
   });
 
   it("says by the system's own code that nobody listens", async () => {
@@ -38,9 +50,9 @@ describe("Directory", () => {
 });
 
 /** What an operator reads of a login that the directory did not decide. */
-async function reasonAt(url: string): Promise<unknown> {
+async function reasonAt(url: string, more: object = {}): Promise<unknown> {
   const host = virtualHost(1);
-  const config = ldapSchema.parse({ url, userSearchBase: people });
+  const config = ldapSchema.parse({ url, userSearchBase: people, ...more });
   await using directory = new Directory(config, host);
   expect(await directory.login("alice", "secret", "here")).toBe("unavailable");
   return host.log.lines.find(({ event }) => event === "auth.directoryUnavailable")?.fields[

@@ -19,6 +19,12 @@ describe("filterValue", () => {
   });
 });
 
+describe("filled", () => {
+  it("leaves a placeholder alone for which there is nothing", () => {
+    expect(filled("(member={dn})(uid={})", { "{}": "a" })).toBe("(member={dn})(uid=a)");
+  });
+});
+
 describe("nameValue", () => {
   it("escapes what RFC 4514 says, and spaces wherever they are", () => {
     expect(nameValue(' a,b+c"d\\e<f>g;h=i#')).toBe(

@@ -70,6 +70,10 @@ describe("a login by key pair", () => {
       ["not yet", tokenOf(first, { nbf: nowSecs + 120 })],
       ["without an end", tokenOf(first, { exp: undefined })],
       ["without a beginning", tokenOf(first, { iat: undefined })],
+      ["with an issuer that is no text", tokenOf(first, { iss: 7 })],
+      ["with a subject that is no text", tokenOf(first, { sub: 7 })],
+      ["with an end that is no number", tokenOf(first, { exp: "x" })],
+      ["with a beginning that is no number", tokenOf(first, { nbf: "x" })],
       [
         "changed",
         right.replace(/\.[\w-]+\./, `.${part({ ...claimsOf(first), sub: "ACME.BOB" })}.`),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { gatewayError } from "../../error.ts";
 import type { ResultStream } from "../../query/event.ts";
 import { Home } from "../../query/home.ts";
 import { planeOf, queryOf, type TestPlane } from "../rig/plane.ts";
@@ -40,6 +41,20 @@ describe("a query that waits for a slot", () => {
     expect(await lastOf(plane, new Home())).toBe("done");
     const labels = { cluster_group: "main" };
     expect(plane.host.metrics.value("gateway_queued_queries", labels)).toBe(0);
+  });
+});
+
+describe("a query that the policy refuses", () => {
+  it("ends with the refusal, reaches no engine and holds nothing", async () => {
+    const police = gatewayError("policy.denied");
+    let asked = 0;
+    const counted = async function* (): ResultStream {
+      asked += 1;
+      yield* oneRow();
+    };
+    const plane = planeOf({ clusters: { one: counted }, refuse: { police } });
+    expect(await lastOf(plane, new Home())).toBe("policy.denied");
+    expect([asked, plane.slots.size, plane.host.log.bugs]).toEqual([0, 0, []]);
   });
 });
 
