@@ -1,5 +1,6 @@
 /** An engine is a kind of backend (code); a backend is one cluster of it, opened. */
 import type { GatewayError } from "../error.ts";
+import type { Course } from "../query/course.ts";
 import type { Description, ResultStream } from "../query/event.ts";
 import type { ForwardableKind } from "../query/identity.ts";
 import type { Identified, Session } from "../query/query.ts";
@@ -72,6 +73,8 @@ export interface KeptLane extends Lane, AsyncDisposable {
 }
 
 export interface Backend extends Lane, AsyncDisposable {
+  /** The same as `execute`, as a course, where the engine is asked so: what is there already takes no turn. */
+  course?(query: Identified, signal: AbortSignal): Course;
   readonly cluster: string;
   readonly engine: string;
   /** What the engine reads, for records; undefined where no lexer of ours knows it. */

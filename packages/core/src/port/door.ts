@@ -7,6 +7,7 @@ import type { GatewayError } from "../error.ts";
 import type { Result } from "../result.ts";
 import type { Login, Presented, PresentedAt, ScramChallenge } from "./authenticator.ts";
 import type { AuthContext } from "../query/identity.ts";
+import type { Answer } from "../query/course.ts";
 import type { Description, ResultEvent, ResultStream } from "../query/event.ts";
 import type { Query, QueryId, Session } from "../query/query.ts";
 import type { TableListing } from "./backend.ts";
@@ -56,6 +57,12 @@ export interface Door {
 
   /** Runs it. Aborting `signal` or ending the generator cancels; the engine's work ends too. */
   run(query: Query, signal: AbortSignal): ResultStream;
+
+  /**
+   * Begins it at once, for a client that is told nothing before the first row: resolves with all events where the whole
+   * answer came in one piece, and with their stream otherwise. Whoever gets the stream reads it or ends it. Absent: `run`.
+   */
+  answer?(query: Query, signal: AbortSignal): Promise<Answer>;
 
   /** Types of parameters and columns without running; takes a slot like a query and leaves no record. */
   describe(query: Query, signal: AbortSignal): Promise<Result<Description, GatewayError>>;

@@ -6,6 +6,8 @@
 /** Disposing gives the slot back, once; it never rejects. */
 export interface Slot extends AsyncDisposable {
   readonly cluster: string;
+  /** Disposes at once; absent where giving it back takes a wait. */
+  release?(): void;
   /** Grows with every grant of a slot, so that a late release by an old holder is noticed. */
   readonly fence: number;
   /** `<instance>/<lease>`: the holder, as the tags of statements name it. Letters, digits, `-` and `_`. */

@@ -39,12 +39,11 @@ export interface Routes {
    * `route.denied` (a rule denies), `route.forbidden` (the caller may not use the matched group),
    * `route.noGroup` (the matched group is disabled, or no group is left) or the signal's reason.
    */
-  route(
-    query: Query,
-    trace: RoutingStep[],
-    signal: AbortSignal,
-  ): Promise<Result<Routed, GatewayError>>;
+  route(query: Query, trace: RoutingStep[], signal: AbortSignal): Routing;
 }
+
+/** A promise only where a script or an authorizer has to be waited for. */
+export type Routing = Result<Routed, GatewayError> | Promise<Result<Routed, GatewayError>>;
 
 /** Compiles the routers, once per generation. */
 export function compileRoutes(
@@ -78,11 +77,7 @@ class CompiledRoutes implements Routes {
     this.#authorizer = authorizer;
   }
 
-  route(
-    query: Query,
-    trace: RoutingStep[],
-    signal: AbortSignal,
-  ): Promise<Result<Routed, GatewayError>> {
+  route(query: Query, trace: RoutingStep[], signal: AbortSignal): Routing {
     for (const [index, { rule }] of this.#routers.entries()) {
       const decision = rule(query);
       if (decision instanceof Promise) {
@@ -116,11 +111,7 @@ class CompiledRoutes implements Routes {
   }
 
   /** No router matched, or the client chose the group and none denied. */
-  #afterAll(
-    query: Query,
-    trace: RoutingStep[],
-    signal: AbortSignal,
-  ): Promise<Result<Routed, GatewayError>> {
+  #afterAll(query: Query, trace: RoutingStep[], signal: AbortSignal): Routing {
     const { chosenGroup } = query.session;
     if (chosenGroup === undefined) return this.#unmatched(query, trace, signal);
     trace.push({ step: "chosen", outcome: `group ${chosenGroup}` });
@@ -137,53 +128,54 @@ class CompiledRoutes implements Routes {
     { index, decision }: { readonly index: number; readonly decision: RuleDecision },
     trace: RoutingStep[],
     signal: AbortSignal,
-  ): Promise<Result<Routed, GatewayError>> | undefined {
+  ): Routing | undefined {
     if (decision.kind === "none") {
       const passed = this.#routers[index]?.passed;
       if (passed !== undefined) trace.push(passed);
       return undefined;
     }
     trace.push({ step: this.#stepOf(index), outcome: outcomeOf(decision) });
-    if (decision.kind === "deny") return Promise.resolve(err(denied(decision.error)));
+    if (decision.kind === "deny") return err(denied(decision.error));
     if (query.session.chosenGroup !== undefined) return this.#afterAll(query, trace, signal);
     return this.#matched(query, decision.group, trace, signal);
   }
 
-  async #matched(
-    query: Query,
-    group: string,
-    trace: RoutingStep[],
-    signal: AbortSignal,
-  ): Promise<Result<Routed, GatewayError>> {
+  #matched(query: Query, group: string, trace: RoutingStep[], signal: AbortSignal): Routing {
     const asked = this.#authorizer.mayUse(query.session.identity, group, signal);
-    const allowed = typeof asked === "boolean" ? asked : await asked;
-    if (signal.aborted) return err(abortError(signal));
-    if (!allowed) {
-      trace.push({ step: "authorization", outcome: `${group} is not allowed` });
-      return err(gatewayError("route.forbidden"));
-    }
-    if (!isEnabled(this.#config, group)) {
-      trace.push({ step: "group", outcome: `${group} is disabled` });
-      return err(gatewayError("route.noGroup"));
-    }
-    return ok(routedTo(query, group, trace));
+    const go = (allowed: boolean): Result<Routed, GatewayError> => {
+      if (signal.aborted) return err(abortError(signal));
+      if (!allowed) {
+        trace.push({ step: "authorization", outcome: `${group} is not allowed` });
+        return err(gatewayError("route.forbidden"));
+      }
+      if (!isEnabled(this.#config, group)) {
+        trace.push({ step: "group", outcome: `${group} is disabled` });
+        return err(gatewayError("route.noGroup"));
+      }
+      return ok(routedTo(query, group, trace));
+    };
+    return typeof asked === "boolean" ? go(asked) : asked.then(go);
   }
 
-  async #unmatched(
-    query: Query,
-    trace: RoutingStep[],
-    signal: AbortSignal,
-  ): Promise<Result<Routed, GatewayError>> {
-    this.#fallbacks ??= fallbacksOf(this.#config);
-    for (const group of this.#fallbacks) {
+  /** The first group that is allowed, beginning with number `first`. */
+  #unmatched(query: Query, trace: RoutingStep[], signal: AbortSignal, first = 0): Routing {
+    const fallbacks = (this.#fallbacks ??= fallbacksOf(this.#config));
+    for (let index = first; index < fallbacks.length; index += 1) {
+      const group = fallbacks[index] ?? "";
       const asked = this.#authorizer.mayUse(query.session.identity, group, signal);
-      const allowed = typeof asked === "boolean" ? asked : await asked;
-      if (signal.aborted) return err(abortError(signal));
-      if (allowed) {
-        trace.push({ step: "fallback", outcome: `group ${group}` });
-        return ok(routedTo(query, group, trace));
+      const go = (allowed: boolean): Result<Routed, GatewayError> | undefined => {
+        if (signal.aborted) return err(abortError(signal));
+        const outcome = allowed ? `group ${group}` : `${group} is not allowed`;
+        trace.push({ step: "fallback", outcome });
+        return allowed ? ok(routedTo(query, group, trace)) : undefined;
+      };
+      if (typeof asked !== "boolean") {
+        return asked.then(
+          (allowed) => go(allowed) ?? this.#unmatched(query, trace, signal, index + 1),
+        );
       }
-      trace.push({ step: "fallback", outcome: `${group} is not allowed` });
+      const routed = go(asked);
+      if (routed !== undefined) return routed;
     }
     trace.push({ step: "fallback", outcome: "no group is left" });
     return err(gatewayError("route.noGroup"));

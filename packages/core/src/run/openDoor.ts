@@ -11,7 +11,7 @@ import type { QueryId } from "../query/query.ts";
 import { withAskedTags } from "./step/askedTags.ts";
 import type { DataPlane } from "./step/plane.ts";
 import { PolledQueries } from "./poll/polled.ts";
-import { runQuery } from "./run.ts";
+import { answerQuery, runQuery } from "./run.ts";
 import { tablesFor } from "./tables.ts";
 import { reachedOf, targetOf } from "./target.ts";
 
@@ -71,6 +71,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     refused: noteRefusal,
     query: queriesOf(host),
     run,
+    answer: (query, signal) => answerQuery(withAskedTags(query, comments), plane, signal),
     describe: (query, signal) => describeQuery(withAskedTags(query, comments), plane, signal),
     target: (query, signal) => targetOf(withAskedTags(query, comments), plane, signal),
     tables: (query, signal) => tablesFor(withAskedTags(query, comments), plane, signal),

@@ -8,7 +8,16 @@
  */
 import { gatewayError, type GatewayError } from "../error.ts";
 import { Attempt } from "./step/attempt.ts";
-import { wayOf } from "./step/way.ts";
+import { wayOf, type Way } from "./step/way.ts";
+import {
+  answerOf,
+  courseOf,
+  readerLeft,
+  streamOf,
+  waited,
+  type Answer,
+  type Course,
+} from "../query/course.ts";
 import type { LastEvent, ResultStream, Stage } from "../query/event.ts";
 import { OpenQuery } from "./step/lifecycle.ts";
 import { beginTransaction } from "./transaction/begin.ts";
@@ -19,18 +28,30 @@ import { wishOf } from "./transaction/wish.ts";
 import type { Pin } from "../query/pin.ts";
 import type { DataPlane } from "./step/plane.ts";
 import type { Query } from "../query/query.ts";
+import type { Slot } from "../query/slot.ts";
 import { warningsOf } from "./step/warnings.ts";
-import { relay } from "./step/relay.ts";
+import { relay, type Relayed } from "./step/relay.ts";
 
 /** Runs one statement. Ending the generator early or aborting `signal` cancels it. */
-export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSignal): ResultStream {
+export function runQuery(query: Query, plane: DataPlane, signal: AbortSignal): ResultStream {
+  return streamOf(courseOfQuery(query, plane, signal));
+}
+
+/** The same for a client that is told nothing before the first row. It begins at once. */
+export function answerQuery(query: Query, plane: DataPlane, signal: AbortSignal): Promise<Answer> {
+  return answerOf(courseOfQuery(query, plane, signal));
+}
+
+function* courseOfQuery(query: Query, plane: DataPlane, signal: AbortSignal): Course {
   const open = new OpenQuery(query, plane, signal);
   let last: LastEvent = failed(gatewayError("query.cancelled"));
   try {
     const { pin } = query.session;
-    const stage = pin === undefined ? runUnpinned(open, plane) : runInPin(open, pin, plane);
+    const stage =
+      pin === undefined ? runUnpinned(open, plane) : courseOf(runInPin(open, pin, plane));
     last = "kind" in stage ? stage : yield* stage;
   } catch (bug) {
+    if (bug === readerLeft) throw bug;
     plane.host.log.bug(bug, { queryId: query.id });
     last = failed(gatewayError("internal.bug"));
   } finally {
@@ -56,44 +77,65 @@ async function* runInPin(open: OpenQuery, pin: Pin, plane: DataPlane): Stage {
 }
 
 /** Chooses the stage and is none itself: every stage that only passes events on costs each event a turn. */
-function runUnpinned(open: OpenQuery, plane: DataPlane): Stage | LastEvent {
+function runUnpinned(open: OpenQuery, plane: DataPlane): Course<LastEvent> | LastEvent {
   if (plane.draining()) return failed(gatewayError("gateway.draining"));
   const wish = wishOf(open.query);
   const { kept } = open.query.session;
   switch (wish?.kind) {
     case "begin":
-      return kept === undefined ? beginTransaction(open, plane) : beginKept(open, kept, plane);
+      return courseOf(
+        kept === undefined ? beginTransaction(open, plane) : beginKept(open, kept, plane),
+      );
     case "commit":
     case "rollback":
-      return endOutside(wish, open);
-    case "divide":
-      return divideOutside(wish.division, open);
+      return courseOf(endOutside(wish, open));
+    case "divide": {
+      const divided = divideOutside(wish.division, open);
+      return "kind" in divided ? divided : courseOf(divided);
+    }
     case undefined:
-      return kept === undefined ? runStatement(open, plane) : runKept(open, kept, plane);
+      return kept === undefined ? runStatement(open, plane) : courseOf(runKept(open, kept, plane));
   }
 }
 
-async function* runStatement(open: OpenQuery, plane: DataPlane): Stage {
-  const found = await wayOf(open, plane);
+function* runStatement(open: OpenQuery, plane: DataPlane): Course<LastEvent> {
+  const finding = wayOf(open, plane);
+  const found = finding instanceof Promise ? yield* waited(finding) : finding;
   if (!found.ok) return failed(found.error);
-  using way = found.value;
-  const { guarded } = way.policed;
-  if (guarded !== undefined) yield* warningsOf(guarded);
-  // A connection failure before the first event gives the slot back and admits again without that cluster.
-  for (;;) {
-    const granted = way.slot();
-    const slot = "ok" in granted ? granted : yield* granted;
-    if (!slot.ok) return failed(slot.error);
-    await using attempt = new Attempt(slot.value, open, way, plane.host);
-    const identified = await attempt.identified();
-    if (!identified.ok) return failed(identified.error);
-    const keeps = way.generation.backend(slot.value.cluster).mayKeep?.(identified.value) === true;
+  const way = found.value;
+  try {
+    const { guarded } = way.policed;
+    if (guarded !== undefined) yield* warningsOf(guarded);
+    // A connection failure before the first event gives the slot back and admits again without that cluster.
+    for (;;) {
+      const granted = way.slot();
+      const slot = "ok" in granted ? granted : yield* courseOf(granted);
+      if (!slot.ok) return failed(slot.error);
+      const ended = yield* runAttempt(slot.value, open, way, plane);
+      if (ended.reached) return ended.last;
+      way.exclude(slot.value.cluster);
+    }
+  } finally {
+    way[Symbol.dispose]();
+  }
+}
+
+function* runAttempt(slot: Slot, open: OpenQuery, way: Way, plane: DataPlane): Course<Relayed> {
+  const attempt = new Attempt(slot, open, way, plane.host);
+  try {
+    const identifying = attempt.identified();
+    const identified = identifying instanceof Promise ? yield* waited(identifying) : identifying;
+    if (!identified.ok) return { last: failed(identified.error), reached: true };
+    const query = identified.value;
+    const keeps = way.generation.backend(slot.cluster).mayKeep?.(query) === true;
     const ended = keeps
-      ? yield* keepAndRun({ attempt, way, query: identified.value }, open)
-      : yield* relay(attempt.execute(identified.value), open.live, slot.value);
+      ? yield* courseOf(keepAndRun({ attempt, way, query }, open))
+      : yield* relay(attempt.execute(query), open.live, slot);
     attempt.ended(ended.last);
-    if (ended.reached) return ended.last;
-    way.exclude(slot.value.cluster);
+    return ended;
+  } finally {
+    const ending = attempt.end();
+    if (ending !== undefined) yield* waited(ending);
   }
 }
 

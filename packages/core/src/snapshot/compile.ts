@@ -125,12 +125,14 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     authenticator,
     authorizer,
     renew: (identity) => renewed(identity, host, authenticator),
-    route: async (asked, trace, signal) => {
+    route: (asked, trace, signal) => {
       const identity = renewed(asked.session.identity, host, authenticator);
       if (identity === undefined) return err(gatewayError("auth.expired"));
       const query = askedBy(asked, identity);
-      const routed = await routes.route(query, trace, signal);
-      return routed.ok ? ok(taggedAs(routed.value, found(groups, routed.value.group))) : routed;
+      const tagged = (routed: Result<Routed, GatewayError>) =>
+        routed.ok ? ok(taggedAs(routed.value, found(groups, routed.value.group))) : routed;
+      const routed = routes.route(query, trace, signal);
+      return routed instanceof Promise ? routed.then(tagged) : tagged(routed);
     },
     tagged: (query) => taggedAs(query, found(groups, query.group)),
     police: policing.police,

@@ -39,12 +39,12 @@ export interface Generation {
   readonly authorizer: Authorizer;
   /** The session's identity as this configuration knows it; undefined when it must log in anew. */
   renew(identity: AuthContext): AuthContext | undefined;
-  /** Renews the identity, then chooses the group; refuses with `auth.expired` first. Appends what each router said to `trace`. */
+  /** Renews the identity, then chooses the group; refuses with `auth.expired` first. Appends what each router said to `trace`. A promise only where somebody is asked. */
   route(
     query: Query,
     trace: Routed["trace"][number][],
     signal: AbortSignal,
-  ): Promise<Result<Routed, GatewayError>>;
+  ): Result<Routed, GatewayError> | Promise<Result<Routed, GatewayError>>;
   /** With the tags of its group where the client set none of that name; `route` has added them. For a statement whose route was decided before. */
   tagged(query: Routed): Routed;
   /** Source SQL plus identity to allowed SQL, or `policy.denied`. Tells `log` what was done. A promise only for a long text that guards read. */

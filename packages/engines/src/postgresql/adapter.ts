@@ -8,6 +8,7 @@ import type {
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { streamOf, waited, type Course } from "@gateway/core/query/course.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import type { ForwardableKind } from "@gateway/core/query/identity.ts";
@@ -25,7 +26,7 @@ import { hostOf } from "@gateway/contract/config/server.ts";
 import { serverTls, type ServerTls } from "../connect/tls.ts";
 import { defaultPort, type PostgresqlConfig, type PostgresqlMode } from "./config.ts";
 import { asOf, errorOfLogin } from "./identity.ts";
-import { describeOn, judgedIn, runOn, type RunContext } from "./lane.ts";
+import { courseOn, describeOn, judgedIn, type RunContext } from "./lane.ts";
 import { KeptConnection } from "./kept.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
 import { judgeAhead } from "./sql/guard.ts";
@@ -69,6 +70,7 @@ class PostgresqlBackend implements Backend {
   readonly #pool: Pool;
   readonly #control: Pool;
   readonly #ownTag: string;
+  readonly #perStatement: RunContext;
   #statuses: ReadonlyMap<string, string> | undefined;
   /** Open connections by the server's numbers of their processes. */
   readonly #peers = new Map<number, Member>();
@@ -97,6 +99,7 @@ class PostgresqlBackend implements Backend {
     };
     this.#pool = new Pool({ ...pool, size: config.poolSize });
     this.#control = new Pool({ ...pool, size: 1 });
+    this.#perStatement = this.#context("statement");
     this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}/0`;
   }
 
@@ -104,11 +107,23 @@ class PostgresqlBackend implements Backend {
     return this.#statuses;
   }
 
-  async *execute(query: Identified, signal: AbortSignal): ResultStream {
-    const taken = await this.#take(query, signal);
-    if (!taken.ok) return yield { kind: "failed", error: taken.error };
-    using held = taken.value;
-    yield* runOn(held.member, query, this.#context("statement"), signal);
+  execute(query: Identified, signal: AbortSignal): ResultStream {
+    return streamOf(this.course(query, signal));
+  }
+
+  *course(query: Identified, signal: AbortSignal): Course {
+    const taking = this.#take(query, signal);
+    const taken = taking instanceof Promise ? yield* waited(taking) : taking;
+    if (!taken.ok) {
+      yield { kind: "failed", error: taken.error };
+      return;
+    }
+    const held = taken.value;
+    try {
+      yield* courseOn(held.member, query, this.#perStatement, signal);
+    } finally {
+      held[Symbol.dispose]();
+    }
   }
 
   async describe(
@@ -219,12 +234,15 @@ class PostgresqlBackend implements Backend {
     };
   }
 
-  /** A connection of the query's identity. */
-  async #take(query: Identified, signal: AbortSignal): Promise<Result<Taken, GatewayError>> {
+  /** A connection of the query's identity. A promise only where none is at rest. */
+  #take(query: Identified, signal: AbortSignal): Taking | Promise<Taking> {
     const as = asOf(query, this.#mode);
     if (!as.ok) return as;
-    if (as.value.kind === "service")
-      return await this.#pool.take(signal, query.session.identity.user);
+    if (as.value.kind === "service") {
+      const { user } = query.session.identity;
+      const taken = this.#pool.takeNow(signal, user);
+      return taken === undefined ? this.#pool.take(signal, user) : ok(taken);
+    }
     const { account } = as.value;
     const connect = async (): Promise<Result<Member, GatewayError>> => {
       const made = await connected({ ...this.#destination, account, signal }, this.#host);
@@ -232,7 +250,7 @@ class PostgresqlBackend implements Backend {
       if (signal.aborted) return err(gatewayError("query.cancelled"));
       return err(errorOfLogin(made.error, query.group));
     };
-    return await this.#pool.takeOwn(connect, signal);
+    return this.#pool.takeOwn(connect, signal);
   }
 
   #met(member: Member): Result<Member, GatewayError> {
@@ -280,6 +298,8 @@ class PostgresqlBackend implements Backend {
     return await ask(held.member, sql, signal);
   }
 }
+
+type Taking = Result<Taken, GatewayError>;
 
 /** In session mode it costs nobody anything. */
 const preparedMaxOfSession = 200;

@@ -2,6 +2,13 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { KeptLane } from "@gateway/core/port/backend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
+import {
+  settled,
+  streamOf,
+  waited,
+  type Course,
+  type Reading,
+} from "@gateway/core/query/course.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
@@ -44,23 +51,47 @@ export interface LookingLane extends KeptLane {
 const endingMs = 10_000;
 
 /** Runs one statement on a connection, which is marked where anything may be left on it. */
-export async function* runOn(
+export function runOn(
   member: Member,
   query: Identified,
   context: RunContext,
   signal: AbortSignal,
 ): ResultStream {
+  return streamOf(courseOn(member, query, context, signal));
+}
+
+/** The same as a course. */
+export function* courseOn(
+  member: Member,
+  query: Identified,
+  context: RunContext,
+  signal: AbortSignal,
+): Course {
   member.session = query.session.process;
   // Before it is looked up among what the connection keeps prepared.
-  const left = await withoutOthers(member, query, signal);
-  if (left !== undefined) return yield { kind: "failed", error: left };
+  const leaving = withoutOthers(member, query, signal);
+  const left = leaving && (yield* waited(leaving));
+  if (left !== undefined) {
+    yield { kind: "failed", error: left };
+    return;
+  }
   const call = callOf(member, query, context);
-  if (!call.ok) return yield { kind: "failed", error: call.error };
-  const refused =
-    (await forgetSequences(member, query, context, signal)) ??
-    (await brought(member, query, context, signal));
-  if (refused !== undefined) return yield { kind: "failed", error: refused };
-  if (signal.aborted) return yield { kind: "failed", error: gatewayError("query.cancelled") };
+  if (!call.ok) {
+    yield { kind: "failed", error: call.error };
+    return;
+  }
+  const forgetting = forgetSequences(member, query, context, signal);
+  const unforgotten = forgetting && (yield* waited(forgetting));
+  const bringing = unforgotten === undefined ? brought(member, query, context, signal) : undefined;
+  const refused = unforgotten ?? (bringing && (yield* waited(bringing)));
+  if (refused !== undefined) {
+    yield { kind: "failed", error: refused };
+    return;
+  }
+  if (signal.aborted) {
+    yield { kind: "failed", error: gatewayError("query.cancelled") };
+    return;
+  }
   const trace: Trace = { open: false };
   let ending: Promise<void> | undefined;
   /** Ends it in the server, once. A cancel that comes late must not meet the connection's next statement. */
@@ -72,21 +103,28 @@ export async function* runOn(
   const abort = (): void => void end();
   signal.addEventListener("abort", abort, { once: true });
   try {
-    for await (const event of runCall(member, call.value, context.clock, trace)) {
+    const running = runCall(member, call.value, context.clock, trace);
+    for (let step = running.next(); step.done !== true;) {
+      const event = step.value;
+      if (event instanceof Promise) {
+        step = running.next(yield* waited(event));
+        continue;
+      }
       const last = event.kind === "done" || event.kind === "failed";
       if (last && trace.open) {
-        await drained(member, end, context);
+        yield* waited(drained(member, end, context));
         trace.open = false;
       }
-      if (last && ending !== undefined) await ending;
+      if (last && ending !== undefined) yield* waited(ending);
       if (event.kind === "failed" && signal.aborted)
         yield { kind: "failed", error: gatewayError("query.cancelled") };
       else yield event;
+      step = running.next();
     }
   } finally {
     signal.removeEventListener("abort", abort);
-    if (trace.open && member.open) await drained(member, end, context);
-    if (ending !== undefined) await ending;
+    if (trace.open && member.open) yield* waited(drained(member, end, context));
+    if (ending !== undefined) yield* waited(ending);
   }
 }
 
@@ -150,27 +188,50 @@ export function judgedIn(
  * Brings the connection where the session stands. One that each session has of its own is brought there once: from
  * then on its client's settings are the server's.
  */
-export async function brought(
+export function brought(
+  member: Member,
+  query: Identified,
+  context: RunContext,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> | undefined {
+  const leaving = withoutOthers(member, query, signal);
+  if (leaving !== undefined) {
+    return leaving.then((others) => others ?? broughtAlone(member, query, context, signal));
+  }
+  return broughtAlone(member, query, context, signal);
+}
+
+function broughtAlone(
   member: Member,
   query: Identified,
   { pins, prepares }: RunContext,
   signal: AbortSignal,
-): Promise<GatewayError | undefined> {
-  const others = await withoutOthers(member, query, signal);
-  if (others !== undefined || member.settled) return others;
-  const refused = await bring(member, query, { named: prepares?.shared !== true, signal });
-  member.settled = refused === undefined && pins === "always" && query.call !== undefined;
-  return refused;
+): Promise<GatewayError | undefined> | undefined {
+  if (member.settled) return undefined;
+  const settles = pins === "always" && query.call !== undefined;
+  const bringing = bring(member, query, { named: prepares?.shared !== true, signal });
+  if (bringing === undefined) {
+    member.settled = settles;
+    return undefined;
+  }
+  return bringing.then((refused) => {
+    member.settled = refused === undefined && settles;
+    return refused;
+  });
 }
 
 /** What another user's statements are is none of this one's to see in the server's list of them. */
-async function withoutOthers(
+function withoutOthers(
   member: Member,
   { session }: Identified,
   signal: AbortSignal,
-): Promise<GatewayError | undefined> {
+): Promise<GatewayError | undefined> | undefined {
   const { user } = member.prepared;
   if (user === undefined || user === session.identity.user) return undefined;
+  return deallocated(member, signal);
+}
+
+async function deallocated(member: Member, signal: AbortSignal): Promise<GatewayError | undefined> {
   const done = await ask(member, "DEALLOCATE ALL", signal);
   if (!done.ok) return done.error;
   member.prepared.clear();
@@ -178,16 +239,16 @@ async function withoutOthers(
 }
 
 /** The last values of sequences are not shown to a statement of another session. In a transaction they were forgotten before it. */
-async function forgetSequences(
+function forgetSequences(
   member: Member,
   query: Identified,
   context: RunContext,
   signal: AbortSignal,
-): Promise<GatewayError | undefined> {
+): Promise<GatewayError | undefined> | undefined {
   if (context.until !== "statement" || !member.sequences.others) return undefined;
   const judged = judgedIn(query, context);
   if (!judged.ok || !judged.value.readsSequences) return undefined;
-  return await withoutSequences(member, signal);
+  return withoutSequences(member, signal);
 }
 
 /** The same for whatever comes next on the connection. */
@@ -285,24 +346,22 @@ export async function describeOn(
     member.put({ kind: "describe", target: "statement", name: "" });
     member.put({ kind: "sync" });
     member.flush();
-    const described = await descriptionOf(
-      new Conversation(member, (report) => errorOf(report, sent)),
-      query.call !== undefined,
-    );
+    const talk = new Conversation(member, (report) => errorOf(report, sent));
+    const described = await settled(descriptionOf(talk, query.call !== undefined));
     return described.ok || !signal.aborted ? described : err(gatewayError("query.cancelled"));
   } finally {
     signal.removeEventListener("abort", leave);
   }
 }
 
-async function descriptionOf(
+function* descriptionOf(
   talk: Conversation,
   native: boolean,
-): Promise<Result<Description, GatewayError>> {
-  const failed = await talk.expect("parseComplete");
-  const oids = failed ?? (await talk.parameters());
-  const head = "kind" in oids ? oids : await talk.described();
-  const broken = await talk.ready();
+): Reading<Result<Description, GatewayError>> {
+  const failed = yield* talk.expect("parseComplete");
+  const oids = failed ?? (yield* talk.parameters());
+  const head = "kind" in oids ? oids : yield* talk.described();
+  const broken = yield* talk.ready();
   if (head.kind === "failed") return err(head.error);
   if (broken !== undefined) return err(broken.error);
   if ("kind" in oids) return err(brokenError("a description without parameters"));

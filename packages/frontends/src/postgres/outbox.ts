@@ -12,7 +12,7 @@ const slackBytes = 8 * 1024;
 const writesPerTurn = 16;
 
 export class Outbox {
-  readonly writer = new ByteWriter((bytes) => Buffer.allocUnsafeSlow(bytes));
+  readonly writer = new ByteWriter((bytes) => Buffer.allocUnsafe(bytes));
   readonly #send: Send;
   #writes = 0;
   #aside: Aside | undefined;

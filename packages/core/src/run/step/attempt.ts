@@ -44,12 +44,16 @@ export class Attempt implements AsyncDisposable {
   }
 
   /** Counts the query as running, translates and identifies. */
-  async identified(): Promise<Result<Identified, GatewayError>> {
+  identified(): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>> {
     const { generation, policed } = this.#way;
     const limits = limitsOf(policed, generation);
     this.#running = this.#underway.running(this.#slot.cluster, generation, limits);
     this.#lost = endedWhenLost(this.#slot, this.#underway);
-    const found = await identifiedOn(this.#slot, policed, generation, this.#underway.signal);
+    const found = identifiedOn(this.#slot, policed, generation, this.#underway.signal);
+    return found instanceof Promise ? found.then((one) => this.#noted(one)) : this.#noted(found);
+  }
+
+  #noted(found: Result<Identified, GatewayError>): Result<Identified, GatewayError> {
     if (found.ok) this.#underway.identified(found.value);
     return found;
   }
@@ -58,8 +62,9 @@ export class Attempt implements AsyncDisposable {
   execute(query: Identified): PatientReader {
     const { signal } = this.#underway;
     this.#try();
-    const stream = this.#backend.execute(query, signal);
-    this.#events = new PatientReader(stream, this.#host.clock);
+    const backend = this.#backend;
+    const events = backend.course?.(query, signal) ?? backend.execute(query, signal);
+    this.#events = new PatientReader(events, this.#host.clock);
     if (signal.aborted) this.#free();
     else signal.addEventListener("abort", this.#free, { once: true });
     return this.#events;
@@ -97,14 +102,19 @@ export class Attempt implements AsyncDisposable {
     return { slot: this.#slot, running: this.#running ?? { [Symbol.dispose]: () => {} } };
   }
 
-  [Symbol.asyncDispose](): PromiseLike<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+  }
+
+  /** Disposes. A promise only where something is waited for. */
+  end(): Promise<void> | undefined {
     this.#underway.signal.removeEventListener("abort", this.#free);
     this.#tried?.("neutral");
     this.#lost?.[Symbol.dispose]();
     // An engine that ignores its cancel still runs the query, so the slot is free only when that is done.
     const ignored = this.#events?.ignored === true;
     if (ignored) this.#underway.remains(this.#freed);
-    return ignored || this.#kept ? Promise.resolve() : this.#giveBack();
+    return ignored || this.#kept ? undefined : this.#giveBack();
   }
 
   get #backend(): Backend {
@@ -127,10 +137,13 @@ export class Attempt implements AsyncDisposable {
     this.#freed = this.#endEvents().then(() => this.#giveBack());
   };
 
-  #giveBack(): PromiseLike<void> {
+  #giveBack(): Promise<void> | undefined {
     this.#running?.[Symbol.dispose]();
     this.#running = undefined;
-    return this.#slot[Symbol.asyncDispose]();
+    const slot = this.#slot;
+    if (slot.release === undefined) return Promise.resolve(slot[Symbol.asyncDispose]());
+    slot.release();
+    return undefined;
   }
 
   async #endEvents(): Promise<void> {

@@ -1,24 +1,23 @@
 /** Translate and identify: what an engine is given, and as whom, once a slot says which engine it is. */
 import type { GatewayError } from "../../error.ts";
-import type { Identified, Policed, QueryLimits } from "../../query/query.ts";
+import type { Identified, Policed, QueryLimits, Translated } from "../../query/query.ts";
 import type { Slot } from "../../query/slot.ts";
 import { admittedOn } from "../../query/stages.ts";
 import type { Result } from "../../result.ts";
 import type { Generation } from "../../snapshot/generation.ts";
 import { uncountedFormats } from "../../type/vector.ts";
 
-export async function identifiedOn(
+/** A promise only where something is waited for: most return at once. */
+export function identifiedOn(
   slot: Slot,
   query: Policed,
   generation: Generation,
   signal: AbortSignal,
-): Promise<Result<Identified, GatewayError>> {
-  // Most return at once, and awaiting a value that is there already would cost every query.
-  const written = generation.translate(admittedOn(countable(query, generation), slot), signal);
-  const translated = written instanceof Promise ? await written : written;
-  if (!translated.ok) return translated;
-  const asked = generation.identify(translated.value, signal);
-  return asked instanceof Promise ? await asked : asked;
+): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>> {
+  const translated = generation.translate(admittedOn(countable(query, generation), slot), signal);
+  const identify = (found: Result<Translated, GatewayError>) =>
+    found.ok ? generation.identify(found.value, signal) : found;
+  return translated instanceof Promise ? translated.then(identify) : identify(translated);
 }
 
 /** What the query may take: its group's limits, with those of the guards that judged it. */

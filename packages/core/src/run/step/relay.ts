@@ -1,6 +1,7 @@
 /** Passes an engine's events on: counts them, holds the row limit, and says how it ended. */
 import { abortError, gatewayError, withoutPosition } from "../../error.ts";
 import type { Slot } from "../../query/slot.ts";
+import { waited, type Course } from "../../query/course.ts";
 import type { DoneEvent, LastEvent, ResultEvent } from "../../query/event.ts";
 import type { LiveQuery } from "./live.ts";
 import type { PatientReader } from "./patience.ts";
@@ -20,39 +21,38 @@ export interface Relayed {
  * Ending this generator early ends the engine's stream, which cancels its query. An engine that ignores
  * its cancel is not waited for: the reader says so, and whoever holds the slot keeps it.
  */
-export async function* relay(
+export function* relay(
   events: PatientReader,
   live: LiveQuery,
   slot: Pick<Slot, "lease">,
-): AsyncGenerator<ResultEvent, Relayed, void> {
+): Course<Relayed> {
   // A polling client would otherwise show a long query as waiting until its first row.
   yield { kind: "progress", state: "running", stats: live.stats() };
   // The engine is asked with the first look at its events, and not before.
-  const lost = lossOf(slot) && (await lossAskedOf(slot));
+  const lost = lossOf(slot) && (yield* waited(lossAskedOf(slot)));
   const over = live.signal.aborted ? abortError(live.signal) : lost;
   if (over !== undefined) {
-    await events.end();
+    yield* waited(events.end());
     return { last: { kind: "failed", error: over }, reached: true };
   }
   try {
     return yield* passOn(events, live, slot);
   } finally {
-    await events.leave();
+    const leaving = events.leave();
+    if (leaving !== undefined) yield* waited(leaving);
   }
 }
 
-async function* passOn(
+function* passOn(
   events: PatientReader,
   live: LiveQuery,
   slot: Pick<Slot, "lease">,
-): AsyncGenerator<ResultEvent, Relayed, void> {
+): Course<Relayed> {
   let started = false;
-  for (
-    let step = await events.next();
-    step !== "ignored" && step.done !== true;
-    step = await events.next()
-  ) {
-    const event = step.value;
+  for (;;) {
+    const read = events.next();
+    const event = read instanceof Promise ? yield* waited(read) : read;
+    if (event === "ignored" || event === "over") break;
     const late = started ? undefined : lateLossOf(slot);
     if (late !== undefined) {
       live.cancel(late);
@@ -63,7 +63,7 @@ async function* passOn(
         return { last: doneWith(event, live), reached: true };
       case "failed":
         // If the slot was lost while this process stood still, somebody ended the query in the engine: the loss is the reason.
-        if (lossOf(slot) !== undefined) await lossAskedOf(slot);
+        if (lossOf(slot) !== undefined) yield* waited(lossAskedOf(slot));
         return endedBy(event, live, started);
       case "batch": {
         const over = live.counted(event.batch);

@@ -2,6 +2,6 @@
 import { warningCode, type ResultEvent } from "../../query/event.ts";
 import type { Guarded } from "../../query/query.ts";
 
-export function* warningsOf({ warnings }: Guarded): Generator<ResultEvent, void, void> {
+export function* warningsOf({ warnings }: Guarded): Generator<ResultEvent, void, unknown> {
   for (const text of warnings) yield { kind: "notice", code: warningCode, text };
 }

@@ -3,7 +3,7 @@
  * allowed, and the clusters that could not be reached so far.
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
-import type { Policed } from "../../query/query.ts";
+import type { Policed, Routed } from "../../query/query.ts";
 import type { Slot } from "../../query/slot.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { Generation, HeldGeneration } from "../../snapshot/generation.ts";
@@ -73,26 +73,53 @@ export class Way implements Disposable {
   }
 }
 
-/** Hold, route, police. */
-export async function wayOf(
+/** Hold, route, police. A promise only where something is waited for. */
+export function wayOf(
   underway: Underway,
   { generations }: Pick<DataPlane, "generations">,
-): Promise<Result<Way, GatewayError>> {
+): Result<Way, GatewayError> | Promise<Result<Way, GatewayError>> {
   const held = generations.hold();
   if (!held.ok) return held;
   const { generation } = held.value;
   underway.holds(generation.revision);
-  let way: Way | undefined;
+  let way: Result<Way, GatewayError> | Promise<Result<Way, GatewayError>> | undefined;
   try {
-    const routed = await generation.route(underway.query, underway.trace, underway.signal);
-    if (!routed.ok) return routed;
-    underway.routed(routed.value);
-    const police = generation.police(routed.value, underway, underway.signal);
-    const policed = police instanceof Promise ? await police : police;
-    if (!policed.ok) return policed;
-    way = new Way(policed.value, held.value, underway);
-    return ok(way);
+    const routed = generation.route(underway.query, underway.trace, underway.signal);
+    const found =
+      routed instanceof Promise
+        ? routed.then((one) => policedWay(one, held.value, underway))
+        : policedWay(routed, held.value, underway);
+    way = found instanceof Promise ? foundLater(found, held.value) : found;
+    return way;
   } finally {
-    if (way === undefined) held.value[Symbol.dispose]();
+    if (!(way instanceof Promise) && way?.ok !== true) held.value[Symbol.dispose]();
   }
+}
+
+/** Lets go of the generation where nothing was found. */
+async function foundLater(
+  finding: Promise<Result<Way, GatewayError>>,
+  held: HeldGeneration,
+): Promise<Result<Way, GatewayError>> {
+  let way: Result<Way, GatewayError> | undefined;
+  try {
+    way = await finding;
+    return way;
+  } finally {
+    if (way?.ok !== true) held[Symbol.dispose]();
+  }
+}
+
+function policedWay(
+  routed: Result<Routed, GatewayError>,
+  held: HeldGeneration,
+  underway: Underway,
+): Result<Way, GatewayError> | Promise<Result<Way, GatewayError>> {
+  if (!routed.ok) return routed;
+  underway.routed(routed.value);
+  const police = held.generation.police(routed.value, underway, underway.signal);
+  const taken = (policed: Result<Policed, GatewayError>) =>
+    policed.ok ? ok(new Way(policed.value, held, underway)) : policed;
+  if (!(police instanceof Promise)) return taken(police);
+  return police.then(taken);
 }

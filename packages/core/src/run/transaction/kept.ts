@@ -22,6 +22,7 @@ import { endedWhenLost } from "../step/lost.ts";
 import { PatientReader } from "../step/patience.ts";
 import type { DataPlane } from "../step/plane.ts";
 import { relay, type Relayed } from "../step/relay.ts";
+import { streamOf } from "../../query/course.ts";
 import { warningsOf } from "../step/warnings.ts";
 import type { Way } from "../step/way.ts";
 import { KeptSession, ownKept } from "./keptSession.ts";
@@ -239,7 +240,7 @@ async function* passed(open: OpenQuery, kept: KeptSession, query: Identified): S
   const { signal } = open.live;
   const events = new PatientReader(lane.execute(query, signal), open.clock);
   using _patience = abortedWith(signal, { abort: () => events.aborted() });
-  const { last } = yield* relay(events, open.live, slot);
+  const { last } = yield* streamOf(relay(events, open.live, slot));
   // Nothing more can run on this connection. The slot is released after the engine's work.
   if (events.ignored) open.remains(kept.end());
   return last;

@@ -18,6 +18,7 @@ import { outcomeOf, preparing, wishOf, type EndWish } from "./wish.ts";
 import { identify, ownPin, unlogged, type SessionPin } from "./pinSession.ts";
 import type { Query } from "../../query/query.ts";
 import { relay } from "../step/relay.ts";
+import { streamOf } from "../../query/course.ts";
 import { warningsOf } from "../step/warnings.ts";
 
 /** A statement of a session in a transaction. */
@@ -92,7 +93,7 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   const { signal } = open.live;
   const events = new PatientReader(lane.execute(identified.value, signal), open.clock);
   using _patience = abortedWith(signal, { abort: () => events.aborted() });
-  const { last } = yield* relay(events, open.live, slot);
+  const { last } = yield* streamOf(relay(events, open.live, slot));
   if (last.kind === "failed") points.fail(open.query.statement);
   else points.succeed(open.query.statement);
   if (events.ignored) {

@@ -3,9 +3,10 @@
  * nobody asked for, or a result for another statement end the connection: nothing behind them can be believed.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
+import { waited, type Reading } from "@gateway/core/query/course.ts";
 import type { FailedEvent, ResultEvent } from "@gateway/core/query/event.ts";
 import type { FrameRun } from "@gateway/wire/postgres/frame.ts";
-import type { ServerField, ServerMessage, ServerReport } from "@gateway/wire/postgres/server.ts";
+import type { ServerField, ServerReport } from "@gateway/wire/postgres/server.ts";
 import { brokenError, endsConnection } from "../errors.ts";
 import type { Member, Piece } from "./member.ts";
 
@@ -57,7 +58,7 @@ export class Conversation {
   }
 
   /** Takes the notices that came. */
-  *notices(): Generator<ResultEvent, void, void> {
+  *notices(): Generator<ResultEvent, void, unknown> {
     for (const fields of this.#notices.splice(0)) {
       const text = fields.get("M") ?? "";
       yield { kind: "notice", code: `postgres ${fields.get("C") ?? "00000"}`, text, fields };
@@ -65,23 +66,23 @@ export class Conversation {
   }
 
   /** Waits for this message. Undefined when it came. */
-  async expect(
+  *expect(
     kind: "parseComplete" | "bindComplete" | "closeComplete" | "parameterDescription",
-  ): Promise<FailedEvent | undefined> {
-    const message = await this.#next();
+  ): Reading<FailedEvent | undefined> {
+    const message = yield* this.#next();
     if (message?.kind === kind) return undefined;
     return this.#wrong(message);
   }
 
   /** Types of the parameters. */
-  async parameters(): Promise<readonly number[] | FailedEvent> {
-    const message = await this.#next();
+  *parameters(): Reading<readonly number[] | FailedEvent> {
+    const message = yield* this.#next();
     return message?.kind === "parameterDescription" ? message.types : this.#wrong(message);
   }
 
   /** The columns, or that there are none. */
-  async described(): Promise<Head> {
-    const message = await this.#next();
+  *described(): Reading<Head> {
+    const message = yield* this.#next();
     if (message?.kind === "noData") return { kind: "described", fields: [], hasRows: false };
     if (message?.kind === "rowDescription")
       return { kind: "described", fields: message.fields, hasRows: true };
@@ -89,8 +90,8 @@ export class Conversation {
   }
 
   /** The same in the simple protocol, where a statement without columns says that it is done. */
-  async answered(): Promise<Head> {
-    const message = await this.#next();
+  *answered(): Reading<Head> {
+    const message = yield* this.#next();
     switch (message?.kind) {
       case "rowDescription":
         return { kind: "described", fields: message.fields, hasRows: true };
@@ -107,12 +108,10 @@ export class Conversation {
   }
 
   /** The next rows, or how they ended. `columns` is undefined where there are none. */
-  async rows(
+  *rows(
     columns: number | undefined,
-  ): Promise<{ readonly kind: "rows"; readonly run: FrameRun } | Outcome> {
-    const run = columns === undefined ? undefined : this.member.held(columns);
-    if (run !== undefined) return { kind: "rows", run };
-    const piece = await this.#nextPiece(columns);
+  ): Reading<{ readonly kind: "rows"; readonly run: FrameRun } | Outcome> {
+    const piece = yield* this.#nextPiece(columns);
     switch (piece?.kind) {
       case "rows":
         return piece;
@@ -129,11 +128,11 @@ export class Conversation {
   }
 
   /** The next data of a COPY to the client, or how it ended. */
-  async copied(): Promise<{ readonly kind: "rows"; readonly run: FrameRun } | Outcome> {
+  *copied(): Reading<{ readonly kind: "rows"; readonly run: FrameRun } | Outcome> {
     for (;;) {
-      const piece = await this.member.copyPiece();
+      const piece = yield* waited(this.member.copyPiece());
       if (piece?.kind === "rows") return piece;
-      if (piece?.kind === "copyDone") return await this.rows(undefined);
+      if (piece?.kind === "copyDone") return yield* this.rows(undefined);
       if (piece?.kind !== "notice") return this.#wrong(piece);
       this.#keep(piece.report);
     }
@@ -143,35 +142,26 @@ export class Conversation {
    * Reads up to the server's ReadyForQuery, past whatever is left. Undefined when it came as it should. A statement
    * that was complete can still fail with its transaction, by a constraint that is checked then.
    */
-  async ready(): Promise<FailedEvent | undefined> {
+  *ready(): Reading<FailedEvent | undefined> {
     let late: FailedEvent | undefined;
     for (;;) {
-      const message = await this.#next();
+      const message = yield* this.#next();
       if (message?.kind === "ready") return late;
       if (message?.kind === "error" && this.#failed === undefined) late = this.#wrong(message);
       else if (message === undefined || this.#failed === undefined) return this.#wrong(message);
     }
   }
 
-  async #next(): Promise<Exclude<Piece, { kind: "rows" }> | undefined> {
-    const message = await this.member.message();
-    return message?.kind === "notice" ? await this.#past(message) : message;
+  #next(): Reading<Exclude<Piece, { kind: "rows" }> | undefined> {
+    return this.#nextPiece(undefined) as Reading<Exclude<Piece, { kind: "rows" }> | undefined>;
   }
 
-  async #nextPiece(columns: number | undefined): Promise<Piece | undefined> {
-    const piece =
-      columns === undefined ? await this.member.message() : await this.member.piece(columns);
-    if (piece?.kind !== "notice") return piece;
-    this.#keep(piece.report);
-    return await this.#nextPiece(columns);
-  }
-
-  async #past({ report }: Extract<ServerMessage, { kind: "notice" }>) {
-    this.#keep(report);
+  *#nextPiece(columns: number | undefined): Reading<Piece | undefined> {
     for (;;) {
-      const message = await this.member.message();
-      if (message?.kind !== "notice") return message;
-      this.#keep(message.report);
+      const piece = this.member.here(columns);
+      if (piece === "waits") yield this.member.more();
+      else if (piece?.kind === "notice") this.#keep(piece.report);
+      else return piece;
     }
   }
 

@@ -1,4 +1,5 @@
 /** COPY between a client and a server that speak the same protocol: its data passes as it is, both ways. */
+import { settled } from "@gateway/core/query/course.ts";
 import type { CopyPiece, CopySource } from "@gateway/core/query/query.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
 import { gatewayError } from "@gateway/core/error.ts";
@@ -62,7 +63,7 @@ export async function copyIn(
 }
 
 async function outcomeOf(talk: Conversation): Promise<Outcome> {
-  const outcome = await talk.rows(undefined);
+  const outcome = await settled(talk.rows(undefined));
   if (outcome.kind === "rows") throw new Error("rows where none were asked for");
   return outcome;
 }

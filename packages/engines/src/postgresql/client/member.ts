@@ -65,7 +65,7 @@ export class Member {
   readonly prepared = new PreparedTexts();
   readonly #stream: Duplex;
   readonly #frames = new FrameReader();
-  readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafeSlow(bytes));
+  readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafe(bytes));
   #wake: (() => void) | undefined;
   #broken: string | undefined;
   #asked = false;
@@ -77,11 +77,11 @@ export class Member {
     this.#stream = stream;
     stream.on("data", (bytes: Buffer) => this.#take(bytes));
     stream.on("close", () => {
-      this.#wake?.();
+      this.#awake();
       this.#listener?.over();
     });
-    stream.on("end", () => this.#wake?.());
-    stream.on("error", () => this.#wake?.());
+    stream.on("end", () => this.#awake());
+    stream.on("error", () => this.#awake());
     // An idle connection reads, so that its end is seen.
     stream.resume();
   }
@@ -135,6 +135,39 @@ export class Member {
     return this.#next(undefined) as Promise<Exclude<Piece, { kind: "rows" }> | undefined>;
   }
 
+  /** The same, or the next rows where `columns` says of how many cells, if it is here: `waits` until `more` came. */
+  here(columns: number | undefined): Piece | "waits" | undefined {
+    for (;;) {
+      const rows = columns === undefined ? undefined : this.held(columns);
+      if (rows !== undefined) return { kind: "rows", run: rows };
+      if (this.#broken !== undefined) return undefined;
+      const step = this.#frames.next(rule);
+      switch (step.kind) {
+        case "frame": {
+          const read = this.#read(step.frame);
+          if (read === undefined) return undefined;
+          if (read.kind === "notification") void this.#listener?.message(this.#toldOf(step.frame));
+          else if (read.kind !== "parameterStatus") return read;
+          break;
+        }
+        case "wait":
+          return this.open ? "waits" : undefined;
+        case "skipped":
+        case "violation":
+          this.#break("a message that is none");
+          return undefined;
+      }
+    }
+  }
+
+  /** Resolves when more came, or the connection is over. */
+  more(): Promise<void> {
+    return new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (this.#stream.isPaused()) this.#stream.resume();
+    });
+  }
+
   /** The next rows, each of exactly `columns` cells, or the next message. */
   piece(columns: number): Promise<Piece | undefined> {
     return this.#next(columns);
@@ -166,7 +199,7 @@ export class Member {
       if (this.#frames.peek() !== undefined && this.#frames.peek() !== serverCopyData)
         return await this.#next(undefined);
       if (!this.open) return undefined;
-      await this.#more();
+      await this.more();
     }
   }
 
@@ -198,7 +231,7 @@ export class Member {
           return { kind: "other" };
         case "wait":
           if (!this.open) return undefined;
-          await this.#more();
+          await this.more();
           break;
         case "violation":
           this.#break("a message that is none");
@@ -226,32 +259,14 @@ export class Member {
       this.flush();
     }
     this.#stream.destroy();
-    this.#wake?.();
+    this.#awake();
   }
 
   async #next(columns: number | undefined): Promise<Piece | undefined> {
     for (;;) {
-      const rows = columns === undefined ? undefined : this.held(columns);
-      if (rows !== undefined) return { kind: "rows", run: rows };
-      if (this.#broken !== undefined) return undefined;
-      const step = this.#frames.next(rule);
-      switch (step.kind) {
-        case "frame": {
-          const read = this.#read(step.frame);
-          if (read === undefined) return undefined;
-          if (read.kind === "notification") void this.#listener?.message(this.#toldOf(step.frame));
-          else if (read.kind !== "parameterStatus") return read;
-          break;
-        }
-        case "wait":
-          if (!this.open) return undefined;
-          await this.#more();
-          break;
-        case "skipped":
-        case "violation":
-          this.#break("a message that is none");
-          return undefined;
-      }
+      const piece = this.here(columns);
+      if (piece !== "waits") return piece;
+      await this.more();
     }
   }
 
@@ -326,17 +341,15 @@ export class Member {
     this.#stream.destroy();
   }
 
-  async #more(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (this.#stream.isPaused()) this.#stream.resume();
-    });
+  #awake(): void {
+    const wake = this.#wake;
     this.#wake = undefined;
+    wake?.();
   }
 
   #take(bytes: Buffer): void {
     this.#frames.push(bytes);
-    if (this.#wake !== undefined) this.#wake();
+    if (this.#wake !== undefined) this.#awake();
     else if (this.#listener !== undefined && !this.#asked) this.#hearNow(this.#listener);
     else if (this.#frames.pending >= heldBytesMax) this.#stream.pause();
   }

@@ -1,5 +1,6 @@
 /** A statement that its connection keeps prepared: what is sent in the place of its text, and what comes back for it. */
 import type { GatewayError } from "@gateway/core/error.ts";
+import type { Reading } from "@gateway/core/query/course.ts";
 import type { FailedEvent } from "@gateway/core/query/event.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Member } from "./member.ts";
@@ -35,32 +36,29 @@ export function putNamed(member: Member, named: Named, types: readonly number[])
 }
 
 /** Waits for the answers to it. */
-export async function namedReady(
-  talk: Conversation,
-  named: Named,
-): Promise<FailedEvent | undefined> {
+export function* namedReady(talk: Conversation, named: Named): Reading<FailedEvent | undefined> {
   const { prepared } = talk.member;
   for (const _name of named.closes) {
-    const failed = await talk.expect("closeComplete");
+    const failed = yield* talk.expect("closeComplete");
     if (failed !== undefined) return failed;
   }
-  const tagged = named.tag === undefined ? undefined : await tagReady(talk);
+  const tagged = named.tag === undefined ? undefined : yield* tagReady(talk);
   if (tagged !== undefined) return tagged;
   if (named.known) return undefined;
-  const failed = await talk.expect("parseComplete");
+  const failed = yield* talk.expect("parseComplete");
   if (failed === undefined) prepared.made(named.key, named.name);
   return failed;
 }
 
-async function tagReady(talk: Conversation): Promise<FailedEvent | undefined> {
+function* tagReady(talk: Conversation): Reading<FailedEvent | undefined> {
   const { prepared } = talk.member;
-  const failed = prepared.tags ? undefined : await talk.expect("parseComplete");
+  const failed = prepared.tags ? undefined : yield* talk.expect("parseComplete");
   if (failed !== undefined) return failed;
   prepared.tags = true;
-  const unbound = await talk.expect("bindComplete");
+  const unbound = yield* talk.expect("bindComplete");
   if (unbound !== undefined) return unbound;
   for (;;) {
-    const next = await talk.rows(1);
+    const next = yield* talk.rows(1);
     if (next.kind === "failed") return next;
     if (next.kind === "complete") return undefined;
   }

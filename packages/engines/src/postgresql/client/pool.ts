@@ -47,16 +47,32 @@ export class Pool {
   async take(signal: AbortSignal, user?: string): Promise<Result<Taken, GatewayError>> {
     const refused = await this.#entered(signal);
     if (refused !== undefined) return refused;
+    const member = this.#resting(user);
+    return member === undefined ? await this.#made(this.#options.connect) : ok(this.#held(member));
+  }
+
+  /** The same where one is at rest and nobody has to wait; undefined otherwise. */
+  takeNow(signal: AbortSignal, user?: string): Taken | undefined {
+    if (this.#closed || signal.aborted || this.#taken >= this.#options.size) return undefined;
+    const member = this.#resting(user);
+    if (member === undefined) return undefined;
+    this.#taken += 1;
+    return this.#held(member);
+  }
+
+  #resting(user: string | undefined): Member | undefined {
     for (let one = this.#next(user); one !== undefined; one = this.#next(user)) {
       const { member } = one;
-      if (member.open && member.quiet) return ok(this.#held(member));
+      if (member.open && member.quiet) return member;
       this.#members.delete(member);
       member.destroy();
     }
-    return await this.#made(this.#options.connect);
+    return undefined;
   }
 
   #next(user: string | undefined): Idle | undefined {
+    const last = this.#idle.at(-1)?.member.prepared.user;
+    if (last === undefined || last === user) return this.#idle.pop();
     const at = this.#idle.findLastIndex(
       ({ member: { prepared } }) => prepared.user === undefined || prepared.user === user,
     );
@@ -133,14 +149,19 @@ export class Pool {
       [Symbol.dispose]: () => {
         if (!held) return;
         held = false;
-        void this.#giveBack(member);
+        this.#giveBack(member);
       },
     };
   }
 
-  async #giveBack(member: Member): Promise<void> {
-    // The next taker waits for it, not the client whose statement is done.
-    if (member.used && this.#isSound(member)) await this.#clean(member);
+  /** The next taker waits for a cleaning, not the client whose statement is done. */
+  #giveBack(member: Member): void {
+    if (member.used && this.#isSound(member)) {
+      void this.#clean(member).then(() => this.#givenBack(member));
+    } else this.#givenBack(member);
+  }
+
+  #givenBack(member: Member): void {
     if (this.#isSound(member)) this.#rest(member);
     else {
       this.#members.delete(member);

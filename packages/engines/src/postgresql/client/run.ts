@@ -1,13 +1,8 @@
 /** Runs one statement on one connection in the extended protocol, and says in the port's events what came of it. */
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
-import type {
-  DoneEvent,
-  FailedEvent,
-  QueryStats,
-  ResultEvent,
-  ResultStream,
-} from "@gateway/core/query/event.ts";
+import { waited, type Course, type Reading } from "@gateway/core/query/course.ts";
+import type { DoneEvent, FailedEvent, QueryStats, ResultEvent } from "@gateway/core/query/event.ts";
 import type { CopySource } from "@gateway/core/query/query.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { Batch, NativeFormat, Vector } from "@gateway/core/type/vector.ts";
@@ -55,18 +50,13 @@ interface Sent {
 }
 
 /** Runs it. The caller ends what is still open in the server. */
-export async function* runCall(
-  member: Member,
-  call: Call,
-  clock: Clock,
-  trace: Trace,
-): ResultStream {
+export function* runCall(member: Member, call: Call, clock: Clock, trace: Trace): Course {
   const startedMs = clock.nowMs();
   const counted = { rows: 0, bytes: 0 };
-  const { talk, head } = await sent(member, call, trace);
-  yield* talk.notices();
+  const { talk, head } = yield* sent(member, call, trace);
+  if (talk.noticed) yield* talk.notices();
   if (head.kind === "failed") {
-    yield trace.open ? await ended(talk, trace, head) : head;
+    yield trace.open ? yield* ended(talk, trace, head) : head;
     return;
   }
   const { fields } = head;
@@ -77,7 +67,7 @@ export async function* runCall(
   let copying = false;
   while (outcome === undefined || outcome.kind === "copyOut" || outcome.kind === "copyIn") {
     if (outcome?.kind === "copyIn") {
-      outcome = await copyIn(talk, call, outcome.body);
+      outcome = yield* waited(copyIn(talk, call, outcome.body));
       continue;
     }
     if (outcome?.kind === "copyOut") {
@@ -85,9 +75,9 @@ export async function* runCall(
       copying = true;
       outcome = undefined;
     }
-    const next = await (copying
+    const next = yield* copying
       ? talk.copied()
-      : talk.rows(head.hasRows ? fields.length : undefined));
+      : talk.rows(head.hasRows ? fields.length : undefined);
     if (talk.noticed) yield* talk.notices();
     if (next.kind !== "rows") {
       outcome = next;
@@ -95,7 +85,10 @@ export async function* runCall(
     }
     const native = formatFor(call, copying);
     const batch = native === undefined ? readBatch(next.run, rules) : nativeBatch(next.run, native);
-    if ("unfit" in batch) return yield unfit(batch.unfit);
+    if ("unfit" in batch) {
+      yield unfit(batch.unfit);
+      return;
+    }
     counted.rows += batch.rows;
     counted.bytes += batchBytes(batch);
     yield { kind: "batch", batch };
@@ -103,12 +96,12 @@ export async function* runCall(
   const stats = { queueMs: 0, executionMs: clock.nowMs() - startedMs, ...counted };
   const last: ResultEvent =
     outcome.kind === "failed" ? outcome : doneEvent(call, outcome.tag, stats, relays);
-  yield* talk.notices();
-  yield await ended(talk, trace, last);
+  if (talk.noticed) yield* talk.notices();
+  yield yield* ended(talk, trace, last);
 }
 
 /** Sends it and reads what it is. What the server would have prepared anew is sent once more, where nothing ran yet. */
-async function sent(member: Member, call: Call, trace: Trace): Promise<Sent> {
+function* sent(member: Member, call: Call, trace: Trace): Reading<Sent> {
   const { named, resultFormats } = call;
   const { sql, prefix } = call.sent;
   const copies = call.copy !== undefined;
@@ -116,26 +109,26 @@ async function sent(member: Member, call: Call, trace: Trace): Promise<Sent> {
     new Conversation(member, (report) => errorOf(report, { sql, prefix: before }), copies);
   const talk = talkOf(named?.prefix ?? prefix);
   trace.open = true;
-  const head = await (resultFormats === undefined ? typed(talk, call) : plain(talk, call));
+  const head = yield* resultFormats === undefined ? typed(talk, call) : plain(talk, call);
   if (head.kind !== "failed" || named === undefined || !isStale(head.error)) return { talk, head };
   member.prepared.forget(named.key);
-  const broken = await talk.ready();
+  const broken = yield* talk.ready();
   trace.open = false;
   // In a transaction its client hears of it, as of a statement that it prepared itself.
   if (broken !== undefined || !named.known || member.status !== "I")
     return { talk, head: broken ?? head };
   trace.open = true;
   const again = talkOf(prefix);
-  return { talk: again, head: await plain(again, { ...call, named: undefined }) };
+  return { talk: again, head: yield* plain(again, { ...call, named: undefined }) };
 }
 
 /** Everything in one message: the client said which formats it wants. */
-async function plain(talk: Conversation, call: Call): Promise<Head> {
+function* plain(talk: Conversation, call: Call): Reading<Head> {
   const { member } = talk;
   if (call.simple) {
     member.put({ kind: "query", sql: call.text });
     member.flush();
-    return await talk.answered();
+    return yield* talk.answered();
   }
   const { named } = call;
   if (named === undefined) put(member, call);
@@ -146,19 +139,20 @@ async function plain(talk: Conversation, call: Call): Promise<Head> {
   member.put({ kind: "sync" });
   member.flush();
   const prepared = named === undefined ? talk.expect("parseComplete") : namedReady(talk, named);
-  return (await prepared) ?? (await talk.expect("bindComplete")) ?? talk.described();
+  const failed = (yield* prepared) ?? (yield* talk.expect("bindComplete"));
+  return failed ?? (yield* talk.described());
 }
 
 /** First what its columns are, then its rows in the formats that suit them. */
-async function typed(talk: Conversation, call: Call): Promise<Head> {
+function* typed(talk: Conversation, call: Call): Reading<Head> {
   const { member } = talk;
   put(member, call);
   member.put({ kind: "describe", target: "statement", name: "" });
   member.put({ kind: "flush" });
   member.flush();
   const failed =
-    (await talk.expect("parseComplete")) ?? (await talk.expect("parameterDescription"));
-  const described = failed ?? (await talk.described());
+    (yield* talk.expect("parseComplete")) ?? (yield* talk.expect("parameterDescription"));
+  const described = failed ?? (yield* talk.described());
   if (described.kind === "failed") {
     member.put({ kind: "sync" });
     member.flush();
@@ -171,7 +165,7 @@ async function typed(talk: Conversation, call: Call): Promise<Head> {
   member.put({ kind: "execute", portal: "", maxRows: 0 });
   member.put({ kind: "sync" });
   member.flush();
-  return (await talk.expect("bindComplete")) ?? described;
+  return (yield* talk.expect("bindComplete")) ?? described;
 }
 
 function bindOf({ formats, values, named }: Call, resultFormats: readonly Format[]) {
@@ -184,8 +178,8 @@ function put(member: Member, { text, types }: Call): void {
 }
 
 /** Waits until the server is ready again, which it says behind every outcome. */
-async function ended(talk: Conversation, trace: Trace, last: ResultEvent): Promise<ResultEvent> {
-  const broken = await talk.ready();
+function* ended(talk: Conversation, trace: Trace, last: ResultEvent): Reading<ResultEvent> {
+  const broken = yield* talk.ready();
   trace.open = false;
   return last.kind === "failed" ? last : (broken ?? last);
 }

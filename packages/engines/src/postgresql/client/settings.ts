@@ -64,17 +64,25 @@ function zoneName(zone: string): string {
 
 /**
  * Brings the connection where the session stands, with the statement's limit. `named`: under its client's own name, which
- * tells nothing else there. The error where it can not get there.
+ * tells nothing else there. The error where it can not get there; no promise where it stands there already.
  */
-export async function bring(
+export function bring(
   member: Member,
   { session, maxExecutionMs }: Pick<Identified, "session" | "maxExecutionMs">,
   { named, signal }: { readonly named: boolean; readonly signal: AbortSignal },
-): Promise<GatewayError | undefined> {
+): Promise<GatewayError | undefined> | undefined {
   const wanted = settingsOf(session, named);
-  const { settings } = member;
   // Most connections stand where their next session does.
-  if (member.limitMs === maxExecutionMs && stands(settings, wanted)) return undefined;
+  if (member.limitMs === maxExecutionMs && stands(member.settings, wanted)) return undefined;
+  return brings(member, { wanted, maxExecutionMs }, signal);
+}
+
+async function brings(
+  member: Member,
+  { wanted, maxExecutionMs }: Place,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  const { settings } = member;
   const reset = [...settings.keys()].filter((name) => !wanted.has(name));
   const set = [...wanted].filter(
     ([name, value]) => !settings.has(name) || settings.get(name) !== value,
@@ -96,6 +104,11 @@ export async function bring(
   for (const [name, value] of set) settings.set(name, value);
   member.limitMs = maxExecutionMs;
   return undefined;
+}
+
+interface Place {
+  readonly wanted: ReadonlyMap<string, string>;
+  readonly maxExecutionMs: number | undefined;
 }
 
 function stands(

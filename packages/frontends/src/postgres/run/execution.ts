@@ -8,6 +8,7 @@
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
+import type { Answer } from "@gateway/core/query/course.ts";
 import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { unreachable } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
@@ -25,7 +26,7 @@ export interface ExecutionPlan extends ResultForm {
   readonly sql: string;
   /** Shown to the client; undefined for what the frontend answers itself. */
   readonly queryId: string | undefined;
-  start(signal: AbortSignal): ResultStream;
+  start(signal: AbortSignal): ResultStream | Promise<Answer>;
 }
 
 /** How far one step goes, and what happens with its rows. */
@@ -47,6 +48,9 @@ export type Stop =
   | { readonly kind: "suspended"; readonly rows: number }
   | { readonly kind: "failed"; readonly error: GatewayError };
 
+/** How many rows; undefined when it was cut short. */
+type Written = number | undefined;
+
 export type ExecutionState = "fresh" | "parked" | "complete" | "failed" | "abandoned";
 
 /** After so long without a fetch a portal is ended: it holds a slot and an engine's query. */
@@ -63,6 +67,9 @@ export class Execution implements AsyncDisposable {
   readonly #parts: ExecutionParts;
   readonly #controller = new Canceller();
   #events: ResultStream | undefined;
+  /** A whole answer that was there at once, and how much of it was taken. */
+  #answered: readonly ResultEvent[] | undefined;
+  #taken = 0;
   readonly #result: ResultWriter;
   #state: ExecutionState = "fresh";
   #parked: Disposable | undefined;
@@ -109,15 +116,21 @@ export class Execution implements AsyncDisposable {
 
   /** Not to be called while a step runs: cancel that first, and it ends by itself. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end();
+  }
+
+  #end(): Promise<unknown> | undefined {
     if (this.#state === "parked") this.#state = "failed";
     this.#result.drop();
     this.#last = undefined;
     this.#parked?.[Symbol.dispose]();
-    const [events, aside] = [this.#events, this.#aside];
+    const events = this.#events;
+    const aside = this.#aside;
     this.#events = undefined;
+    this.#answered = undefined;
     this.#aside = undefined;
     aside?.[Symbol.dispose]();
-    await events?.return();
+    return events?.return();
   }
 
   /** Runs a step under the client's time limit. An execution that is not parked afterwards gives everything back. */
@@ -133,7 +146,8 @@ export class Execution implements AsyncDisposable {
       stop = await run();
     } finally {
       // After a bug, too, the engine gets everything back.
-      if (stop?.kind !== "suspended") await this[Symbol.asyncDispose]();
+      const ending = stop?.kind === "suspended" ? undefined : this.#end();
+      if (ending !== undefined) await ending;
     }
     if (stop.kind === "suspended") this.#park();
     else this.#state = stop.kind;
@@ -155,11 +169,13 @@ export class Execution implements AsyncDisposable {
     let sent = 0;
     for (;;) {
       const waits = this.#result.waits || this.#aside !== undefined;
-      const written = waits ? await this.#writeRows(most - sent, wish.silent === true) : 0;
+      const writing = waits ? this.#writeRows(most - sent, wish.silent === true) : 0;
+      const written = writing instanceof Promise ? await writing : writing;
       if (written === undefined) return this.#failed(abortError(this.#controller.signal));
       sent += written;
       if (sent >= most) return { kind: "suspended", rows: sent };
-      const event = await this.#next();
+      const coming = this.#next();
+      const event = coming instanceof Promise ? await coming : coming;
       // A stream that ends without a last event would look like a complete result.
       if (event === undefined) return this.#failed(gatewayError("engine.broken"));
       const stop = this.#take(event, sent, wish.announce);
@@ -171,15 +187,32 @@ export class Execution implements AsyncDisposable {
     }
   }
 
-  async #next(): Promise<ResultEvent | undefined> {
+  /** A promise only for what is not here yet. */
+  #next(): ResultEvent | undefined | Promise<ResultEvent | undefined> {
     if (this.#last !== undefined) return this.#last;
-    const events = (this.#events ??= this.plan.start(this.#controller.signal));
-    const next = await events.next();
-    return next.done === true ? undefined : next.value;
+    if (this.#answered !== undefined) {
+      this.#taken += 1;
+      return this.#answered[this.#taken - 1];
+    }
+    if (this.#events !== undefined) return nextOf(this.#events);
+    const started = this.plan.start(this.#controller.signal);
+    if (started instanceof Promise) return started.then((answer) => this.#begun(answer));
+    return this.#begun(started);
+  }
+
+  #begun(answer: Answer): ResultEvent | undefined | Promise<ResultEvent | undefined> {
+    if (Symbol.asyncIterator in answer) this.#events = answer;
+    else this.#answered = answer;
+    return this.#next();
   }
 
   /** Writes at most `most` of the rows that wait; answers how many, or undefined when it was cut short. */
-  async #writeRows(most: number, silent: boolean): Promise<number | undefined> {
+  #writeRows(most: number, silent: boolean): Written | Promise<Written> {
+    if (this.#aside !== undefined) return this.#writeAside(most, silent);
+    return silent ? this.#result.passOver(most) : this.#result.write(most, this.#controller.signal);
+  }
+
+  async #writeAside(most: number, silent: boolean): Promise<Written> {
     let written = 0;
     while (this.#aside !== undefined && written < most && this.#aside.ready()) {
       if (this.#controller.signal.aborted) return undefined;
@@ -279,6 +312,11 @@ export class Execution implements AsyncDisposable {
     const { signal } = this.#controller;
     return signal.aborted && error.code === "query.cancelled" ? abortError(signal) : error;
   }
+}
+
+async function nextOf(events: ResultStream): Promise<ResultEvent | undefined> {
+  const next = await events.next();
+  return next.done === true ? undefined : next.value;
 }
 
 function timeoutError(): GatewayError {

@@ -112,7 +112,7 @@ export class Executor {
       const sent = statement.signal && this.#signal(statement.signal, call);
       if (sent !== undefined) return session.status === "E" ? refusal() : sent();
       encodeQueryId(query.id, session, out, statement.relayed === true);
-      return door.run(query, signal);
+      return door.answer?.(query, signal) ?? door.run(query, signal);
     };
     return this.#executionOf({ sql, queryId: query.id, formats, promised, copy, start });
   }

@@ -91,20 +91,28 @@ export class ResultWriter {
     this.#chooseWriter();
   }
 
-  /** Writes at most `most` rows of the batch, as fast as the client takes them; undefined when `signal` cut it short. */
-  async write(most: number, signal: AbortSignal): Promise<number | undefined> {
+  /** Writes at most `most` rows of the batch, as fast as the client takes them, a promise only where it waits for that; undefined when `signal` cut it short. */
+  write(most: number, signal: AbortSignal): number | undefined | Promise<number | undefined> {
     const rows = this.#rows;
     if (rows === undefined) return 0;
+    return this.#writeTo(Math.min(rows.rows, this.#row + most), this.#row, signal);
+  }
+
+  /** The rows before number `end`, of which the first was `first`. */
+  #writeTo(
+    end: number,
+    first: number,
+    signal: AbortSignal,
+  ): number | undefined | Promise<number | undefined> {
+    const rows = this.#rows;
     const out = this.#out;
-    const first = this.#row;
-    const end = Math.min(rows.rows, first + most);
-    while (this.#row < end) {
+    while (rows !== undefined && this.#row < end) {
       if (signal.aborted) return undefined;
       if (end - this.#row > manyRows) out.expectMuch();
       this.#row = rows.write(out.writer, this.#row, { end, bytesMax: flushBytes });
-      if (out.full) await out.pass(signal);
+      if (out.full) return out.pass(signal).then(() => this.#writeTo(end, first, signal));
     }
-    if (this.#row >= rows.rows) this.drop();
+    if (rows !== undefined && this.#row >= rows.rows) this.drop();
     return end - first;
   }
 

@@ -233,10 +233,10 @@ export class Series {
     return error && failure(error);
   }
 
-  /** A simple query drops the unnamed statement and portal. */
-  async dropUnnamed(): Promise<void> {
+  /** A simple query drops the unnamed statement and portal. A promise only where that was parked. */
+  dropUnnamed(): Promise<void> | undefined {
     this.#named.dropStatement("");
-    await this.#named.dropPortal("");
+    return this.#named.dropPortal("");
   }
 
   /** DEALLOCATE and DISCARD ALL. */

@@ -37,7 +37,8 @@ interface Piece {
 /** Answers a text. A transaction that is open afterwards is one that the client began. */
 export async function answerText(text: string, parts: SimpleParts): Promise<Failure | undefined> {
   const { session, out, series, implicit } = parts;
-  await series.dropUnnamed();
+  const dropping = series.dropUnnamed();
+  if (dropping !== undefined) await dropping;
   const statements = parts.read(text);
   if (!statements.ok) return { error: statements.error, place: { sql: text } };
   const { length } = statements.value;
@@ -49,9 +50,11 @@ export async function answerText(text: string, parts: SimpleParts): Promise<Fail
     if (failure !== undefined) break;
   }
   if (implicit.open) await series.end();
-  const error = await implicit.leave(failure !== undefined);
+  const leaving = implicit.open ? implicit.leave(failure !== undefined) : implicit.forget();
+  const error = leaving instanceof Promise ? await leaving : leaving;
   if (session.pin === undefined && length > 1) session.endTransaction(failure === undefined);
-  await series.sync();
+  const ending = series.sync();
+  if (ending !== undefined) await ending;
   return failure ?? (error && { error, place: {} });
 }
 
@@ -60,7 +63,8 @@ async function answerOne(piece: Piece, parts: SimpleParts): Promise<Failure | un
   const place = { sql: text, statementStart: statement.start };
   const { session, out, implicit } = parts;
   if (several && session.pin === undefined) session.mark();
-  const refused = implicit.refusal(statement) ?? (await enter(piece, parts));
+  const entering = implicit.refusal(statement) ?? enter(piece, parts);
+  const refused = entering instanceof Promise ? await entering : entering;
   if (refused !== undefined) return { error: refused, place };
   const { stop, queryId } = await run(statement, text, parts);
   if (stop.kind === "failed") {
@@ -78,10 +82,10 @@ async function answerOne(piece: Piece, parts: SimpleParts): Promise<Failure | un
 }
 
 /** Begins the transaction of the text where this statement is the first that needs it. */
-async function enter({ statement, several, last }: Piece, { implicit, session }: SimpleParts) {
+function enter({ statement, several, last }: Piece, { implicit, session }: SimpleParts) {
   if (!several || session.pin !== undefined) return undefined;
   const needed = last ? statement.kind.kind === "declare" : needsTransaction(statement);
-  return needed ? await implicit.enter() : undefined;
+  return needed ? implicit.enter() : undefined;
 }
 
 interface Ran {

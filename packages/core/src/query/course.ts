@@ -1,0 +1,173 @@
+/**
+ * A part of the way of a query as a plain generator: it yields the events for the client, and a promise wherever it
+ * has to wait. What is there already takes no turn of the event loop and no promise, through any number of stages; an
+ * async generator takes several for each event in each of them.
+ *
+ * A course that was begun is driven to its end by one of the drivers here, also when its reader leaves.
+ */
+import type { ResultEvent, ResultStream } from "./event.ts";
+
+/** Yields events in their order, and promises whose values it is resumed with. Returns how it ended. */
+export type Course<Ended = void> = Generator<ResultEvent | Promise<unknown>, Ended, unknown>;
+
+/** Everything of a result whose whole answer was there at once, the last event included; otherwise its events one by one. */
+export type Answer = readonly ResultEvent[] | ResultStream;
+
+/**
+ * Thrown where a course stands when it is ended early. It is no `return`, because a stage that waits in its `finally`
+ * would make one into an ordinary end for the stage around it. Whoever catches what is thrown lets this pass.
+ */
+export const readerLeft = new Error("the reader left");
+
+/** A part of a course that says nothing itself, and answers a value. */
+export type Reading<Value> = Generator<Promise<unknown>, Value, unknown>;
+
+/** The value of a reading for whoever is no course. */
+export async function settled<Value>(reading: Reading<Value>): Promise<Value> {
+  let step = reading.next();
+  while (step.done !== true) {
+    let value: unknown;
+    try {
+      value = await step.value;
+    } catch (bug) {
+      step = reading.throw(bug);
+      continue;
+    }
+    step = reading.next(value);
+  }
+  return step.value;
+}
+
+/** Waits within a course. A rejection is thrown there. */
+export function* waited<Value>(promise: Promise<Value>): Generator<Promise<Value>, Value, unknown> {
+  return (yield promise) as Value;
+}
+
+/** The events of a course as a stream. Ending it early ends the course. Nothing begins before its first event is asked for. */
+export async function* streamOf<Ended>(
+  course: Course<Ended>,
+): AsyncGenerator<ResultEvent, Ended, void> {
+  try {
+    return yield* onward(course, course.next());
+  } finally {
+    await endCourse(course);
+  }
+}
+
+/** A stage that is a stream, within a course. */
+export function* courseOf<Ended>(stream: AsyncGenerator<ResultEvent, Ended, void>): Course<Ended> {
+  let over = false;
+  try {
+    for (;;) {
+      const step = yield* waited(stream.next());
+      over = step.done === true;
+      if (step.done === true) return step.value;
+      yield step.value;
+    }
+  } finally {
+    if (!over) yield* waited(stream.return(undefined as never));
+  }
+}
+
+/**
+ * Begins a course and waits for what it has to say. Resolves with all events where it needs no other wait behind its
+ * first event, and with a stream of them otherwise. That a query waits or runs is left out of the list. Rejects only for a bug.
+ */
+export async function answerOf(course: Course): Promise<Answer> {
+  const events: ResultEvent[] = [];
+  for (let step = course.next(); ;) {
+    if (step.done === true) return events;
+    const { value } = step;
+    if (value instanceof Promise) {
+      if (events.length > 0) return begun(course, value, events);
+      step = await after(course, value);
+    } else {
+      if (value.kind !== "progress" && value.kind !== "queued") events.push(value);
+      step = course.next();
+    }
+  }
+}
+
+/** Ends a course early, with everything that it does then. Does nothing where it is over. */
+export async function endCourse<Ended>(course: Course<Ended>): Promise<void> {
+  await ending(course);
+}
+
+/** The same. A promise only where it has to wait. */
+export function ending<Ended>(course: Course<Ended>): Promise<void> | undefined {
+  try {
+    let step = course.throw(readerLeft);
+    while (step.done !== true) {
+      if (step.value instanceof Promise) return endedAfter(course, step.value);
+      step = course.next();
+    }
+  } catch (thrown) {
+    if (thrown !== readerLeft) throw thrown;
+  }
+  return undefined;
+}
+
+async function endedAfter<Ended>(course: Course<Ended>, wait: Promise<unknown>): Promise<void> {
+  try {
+    let step = await after(course, wait);
+    while (step.done !== true) {
+      step = step.value instanceof Promise ? await after(course, step.value) : course.next();
+    }
+  } catch (thrown) {
+    if (thrown !== readerLeft) throw thrown;
+  }
+}
+
+async function* onward<Ended>(
+  course: Course<Ended>,
+  from: IteratorResult<ResultEvent | Promise<unknown>, Ended>,
+): AsyncGenerator<ResultEvent, Ended, void> {
+  let step = from;
+  while (step.done !== true) {
+    if (step.value instanceof Promise) step = await after(course, step.value);
+    else {
+      yield step.value;
+      step = course.next();
+    }
+  }
+  return step.value;
+}
+
+/** A course that is under way: its stream is begun, so that a reader who leaves before the first event ends it too. */
+function begun(
+  course: Course,
+  wait: Promise<unknown>,
+  events: readonly ResultEvent[],
+): ResultStream {
+  const stream = rest(course, wait, events);
+  void stream.next();
+  return stream;
+}
+
+async function* rest(
+  course: Course,
+  wait: Promise<unknown>,
+  events: readonly ResultEvent[],
+): ResultStream {
+  try {
+    // Taken by whoever makes the stream.
+    yield { kind: "queued", position: 0 };
+    yield* events;
+    yield* onward(course, await after(course, wait));
+  } finally {
+    await endCourse(course);
+  }
+}
+
+async function after<Ended>(
+  course: Course<Ended>,
+  wait: Promise<unknown>,
+): Promise<IteratorResult<ResultEvent | Promise<unknown>, Ended>> {
+  let value: unknown;
+  try {
+    value = await wait;
+  } catch (bug) {
+    return course.throw(bug);
+  }
+  return course.next(value);
+}
