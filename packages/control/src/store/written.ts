@@ -5,7 +5,7 @@
  * Twenty thousand records a second pass here, so there is one walk over a record and no copy of it.
  */
 import { hash } from "node:crypto";
-import { canonicalJson } from "@gateway/contract/canonical.ts";
+import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import { queryRecordSchema, type QueryRecord } from "@gateway/contract/record.ts";
 import type { RecordRest } from "./records.sql.ts";
 import { storableRecord } from "./storable.ts";
@@ -31,7 +31,13 @@ interface Field {
   /** `"key":` */
   readonly name: string;
   readonly kind: "column" | "figure" | "shared" | "own";
+  /** The last value and how it was written: most fields of most records are what they were in the one before. */
+  value: Json | undefined;
+  member: string;
 }
+
+/** A longer text is not kept to be compared with. */
+const keptCharsMax = 1_024;
 
 /** Which fields stand in columns; the compiler knows when one is missing. */
 const columnFields: Readonly<Record<Exclude<keyof QueryRecord, keyof RecordRest>, true>> = {
@@ -67,6 +73,8 @@ const fields: readonly Field[] = queryRecordSchema
     key,
     name: `${canonicalJson(key)}:`,
     kind: kindOf(key),
+    value: undefined,
+    member: "",
   }));
 
 function kindOf(key: keyof QueryRecord): Field["kind"] {
@@ -81,10 +89,11 @@ export function writtenRecord(record: QueryRecord): WrittenRecord {
   const rest: string[] = [];
   const shared: string[] = [];
   const figures: string[] = [];
-  for (const { key, name, kind } of fields) {
+  for (const field of fields) {
+    const { key, kind } = field;
     const value = record[key];
     if (value === undefined) continue;
-    const member = name + canonicalJson(value);
+    const member = memberOf(field, value);
     whole.push(member);
     if (kind === "column") continue;
     if (kind === "figure") figures.push(member);
@@ -99,6 +108,16 @@ export function writtenRecord(record: QueryRecord): WrittenRecord {
     shared: shared.join(","),
     figures: figures.join(","),
   };
+}
+
+/** The field with its value. Lists and maps are told by being the same ones: nobody changes a record. */
+function memberOf(field: Field, value: Json): string {
+  if (field.value === value) return field.member;
+  const member = field.name + canonicalJson(value);
+  if (field.kind === "figure" || member.length > keptCharsMax) return member;
+  field.value = value;
+  field.member = member;
+  return member;
 }
 
 /** A client may give each of its queries a tag of its own. */
