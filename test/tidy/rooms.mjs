@@ -11,6 +11,7 @@ export const rooms = {
     postgres: [],
     trino: [],
     flight: [],
+    http: [],
   },
   "contract/src": {
     shared: [],

@@ -1,24 +1,16 @@
 /** The pool of connections to an HTTP engine: keep-alive, no pipelining, no redirects, past the limits on outgoing connections. */
 import type { Host } from "@gateway/core/port/host.ts";
-import { egressRefused } from "@gateway/core/port/egress.ts";
-import { buildConnector, Pool, type Dispatcher } from "undici";
-import type { TlsTrust } from "./tls.ts";
+import { Pool, type Dispatcher } from "undici";
+import { connectorOf, type ConnectorOptions } from "./connector.ts";
 
-export interface HttpPoolOptions {
+export interface HttpPoolOptions extends ConnectorOptions {
   readonly origin: string;
-  readonly tls: TlsTrust;
   /** Connections at once; further requests wait. */
   readonly connectionsMax: number;
-  readonly connectTimeoutMs: number;
 }
 
 /** Time limits of answers are the caller's: a query may be silent for long. */
-export function httpPool(options: HttpPoolOptions, { egress }: Pick<Host, "egress">): Pool {
-  const connect = buildConnector({
-    ...options.tls,
-    timeout: options.connectTimeoutMs,
-    ...(egress.lookup && { lookup: egress.lookup }),
-  });
+export function httpPool(options: HttpPoolOptions, host: Pick<Host, "egress">): Pool {
   return new Pool(options.origin, {
     connections: options.connectionsMax,
     pipelining: 1,
@@ -26,10 +18,7 @@ export function httpPool(options: HttpPoolOptions, { egress }: Pick<Host, "egres
     maxHeaderSize: 256 * 1024,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: (place, callback) => {
-      if (egress.refusesHost(place.hostname)) return callback(egressRefused(), null);
-      return connect(place, callback);
-    },
+    connect: connectorOf(options, host),
   });
 }
 

@@ -7,8 +7,9 @@ import { gunzip } from "node:zlib";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { requestHeader } from "@gateway/wire/trino/headers.ts";
-import type { Dispatcher, Pool } from "undici";
-import { httpPool } from "../../connect/http.ts";
+import type { ResponseHeaders } from "@gateway/wire/http/responseHead.ts";
+import type { Answering } from "../../connect/http1/connection.ts";
+import { Http1Pool, type Asked } from "../../connect/http1/pool.ts";
 import type { TlsTrust } from "../../connect/tls.ts";
 import type { TrinoConfig } from "../config.ts";
 import type { Caller } from "../identity.ts";
@@ -60,8 +61,8 @@ export interface Sent {
 export class TrinoHttp {
   /** `https://host:8443`, as the server's links begin. */
   readonly origin: string;
-  readonly #statements: Pool;
-  readonly #control: Pool;
+  readonly #statements: Http1Pool;
+  readonly #control: Http1Pool;
   readonly #encodings: string;
   readonly #watch: StallWatch;
 
@@ -72,8 +73,8 @@ export class TrinoHttp {
     const { connectTimeoutMs } = limits;
     const common = { origin: this.origin, tls, connectTimeoutMs };
     const { connectionsMax, controlConnectionsMax } = limits;
-    this.#statements = httpPool({ ...common, connectionsMax }, host);
-    this.#control = httpPool({ ...common, connectionsMax: controlConnectionsMax }, host);
+    this.#statements = new Http1Pool({ ...common, connectionsMax }, host);
+    this.#control = new Http1Pool({ ...common, connectionsMax: controlConnectionsMax }, host);
   }
 
   /** Headers with those of the caller, which nothing in `headers` replaces; nobody may ask for what the server shows to everyone. */
@@ -106,27 +107,18 @@ export class TrinoHttp {
   }
 
   /**
-   * Calls `settle` once with the outcome, perhaps before this returns. The call may come out of undici,
-   * which swallows what is thrown there: `settle` may only note the outcome.
+   * Calls `settle` once with the outcome, perhaps before this returns. It is called in the middle of reading a
+   * connection: `settle` may only note the outcome.
    */
   send(request: HttpRequest, settle: (outcome: HttpOutcome) => void): Sent {
-    const { method, path, headers, body, control } = request;
     const exchange = new Exchange(this.#watch, settle);
-    const pool = control ? this.#control : this.#statements;
-    // undici sends a list as it is; it would first turn an object into one.
-    const sent = headers as readonly string[] as string[];
-    try {
-      pool.dispatch({ method, path, headers: sent, body: body ?? null }, exchange);
-    } catch {
-      // A closed pool, or a header that HTTP can not carry.
-      exchange.end(err("unreachable"));
-    }
+    exchange.begin(request.control ? this.#control : this.#statements, request);
     return exchange;
   }
 
   /** Ends what is under way. */
   async close(): Promise<void> {
-    await Promise.all([this.#statements.destroy(), this.#control.destroy()]);
+    await Promise.all([this.#statements.close(), this.#control.close()]);
     this.#watch.close();
   }
 }
@@ -136,8 +128,8 @@ function isOwn(name: string): boolean {
   return name === "accept-encoding" || name === "authorization" || name === requestHeader.user;
 }
 
-/** One request on its way, as undici tells of it. */
-class Exchange implements Dispatcher.DispatchHandler, Sent {
+/** One request on its way. */
+class Exchange implements Answering, Sent {
   /** Of the answer so far. */
   bytes = 0;
   readonly #watch: StallWatch;
@@ -145,35 +137,34 @@ class Exchange implements Dispatcher.DispatchHandler, Sent {
   /** Most answers come in one piece. */
   #first: Uint8Array | undefined;
   #more: Uint8Array[] | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
+  #asked: Asked | undefined;
   #status = 0;
   #headers: HttpHeaders = none;
-  #failure: HttpFailure = "unreachable";
+  #failure: "unreachable" | "closed" | "broken" = "unreachable";
   #over = false;
 
   constructor(watch: StallWatch, settle: (outcome: HttpOutcome) => void) {
     this.#watch = watch;
     this.#settle = settle;
-    watch.add(this);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#over) return controller.abort(new Error("too late"));
+  begin(pool: Http1Pool, request: HttpRequest): void {
+    this.#watch.add(this);
+    this.#asked = pool.ask(request, this);
+  }
+
+  sent(): void {
     this.#failure = "closed";
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: HttpHeaders,
-  ): void {
+  head(status: number, headers: ResponseHeaders, bodyBytes = 0): void {
     this.#status = status;
     this.#headers = headers;
     this.#failure = "broken";
+    if (bodyBytes > limits.answerBytesMax) this.#fail("broken");
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  data(chunk: Uint8Array): void {
     this.bytes += chunk.length;
     if (this.bytes > limits.answerBytesMax) return this.#fail("broken");
     if (this.#first === undefined) this.#first = chunk;
@@ -181,22 +172,22 @@ class Exchange implements Dispatcher.DispatchHandler, Sent {
     else this.#more.push(chunk);
   }
 
-  onResponseEnd(): void {
+  end(): void {
     const body =
       this.#more === undefined ? (this.#first ?? empty) : Buffer.concat(this.#more, this.bytes);
     const encoding = this.#headers["content-encoding"];
     if (encoding === undefined || encoding === "identity") return this.#succeed(body);
-    if (encoding !== "gzip") return this.end(err("broken"));
+    if (encoding !== "gzip") return this.#report(err("broken"));
     // The answer is whole, so that silence means nothing any more.
     this.#watch.remove(this);
     gunzip(body, { maxOutputLength: limits.answerBytesMax }, (error, unpacked) => {
       if (error === null) this.#succeed(unpacked);
-      else this.end(err("broken"));
+      else this.#report(err("broken"));
     });
   }
 
-  onResponseError(): void {
-    this.end(err(this.#failure));
+  failed(): void {
+    this.#report(err(this.#failure));
   }
 
   abort(): void {
@@ -205,24 +196,23 @@ class Exchange implements Dispatcher.DispatchHandler, Sent {
 
   stalled(): void {
     // Still in line for a connection: nothing was sent.
-    this.#fail(this.#controller === undefined ? "unreachable" : "stalled");
+    this.#fail(this.#failure === "unreachable" ? "unreachable" : "stalled");
   }
 
-  end(outcome: HttpOutcome): void {
+  #succeed(body: Uint8Array): void {
+    this.#report(ok({ status: this.#status, headers: this.#headers, body }));
+  }
+
+  #fail(failure: HttpFailure): void {
+    this.#asked?.cancel();
+    this.#report(err(failure));
+  }
+
+  #report(outcome: HttpOutcome): void {
     if (this.#over) return;
     this.#over = true;
     this.#watch.remove(this);
     this.#settle(outcome);
-  }
-
-  #succeed(body: Uint8Array): void {
-    this.end(ok({ status: this.#status, headers: this.#headers, body }));
-  }
-
-  #fail(failure: HttpFailure): void {
-    if (this.#over) return;
-    this.end(err(failure));
-    this.#controller?.abort(new Error(failure));
   }
 }
 

@@ -1,0 +1,81 @@
+/** A request as it is written to a connection. What could end a line, or say where the message ends, is refused. */
+import type { Writable } from "node:stream";
+import { pieceBytesMax } from "./limits.ts";
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Path and query, from `/` on. */
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Text that is sent as UTF-8; undefined for none. */
+  readonly body: string | undefined;
+}
+
+/** A request that may be written. */
+export interface WritableRequest {
+  /** Latin-1, up to the empty line. */
+  readonly head: string;
+  readonly body: string;
+  readonly bodyBytes: number;
+}
+
+const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
+/** Where a value can not be latin-1 text of one line. */
+const notValue = /[^\t\x20-\x7e\x80-\xff]/;
+const plainPath = /^\/[\x21-\x7e\x80-\xff]*$/;
+
+/** Headers that the connection itself decides about. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** `host`: of the origin, with its port when it is not that of the protocol. Undefined for a request that HTTP can not carry. */
+export function writableRequest(
+  { method, path, headers, body = "" }: HttpRequest,
+  host: string,
+): WritableRequest | undefined {
+  if (!plainPath.test(path) || headers.length % 2 !== 0) return undefined;
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? "";
+    const value = headers[at + 1] ?? "";
+    if (!token.test(name) || notValue.test(value) || ownHeaders.has(name.toLowerCase())) {
+      return undefined;
+    }
+    head += `${name}: ${value}\r\n`;
+  }
+  const bodyBytes = Buffer.byteLength(body);
+  // A method that may have a body says so also when it has none (RFC 9110 §8.6).
+  if (bodyBytes > 0 || method === "POST") head += `content-length: ${bodyBytes}\r\n`;
+  return { head: `${head}\r\n`, body, bodyBytes };
+}
+
+/** Writes it in one piece, unless its body is large. */
+export function writeRequest(socket: Writable, { head, body, bodyBytes }: WritableRequest): void {
+  if (bodyBytes > pieceBytesMax) {
+    socket.cork();
+    socket.write(head, "latin1");
+    socket.write(body, "utf8");
+    socket.uncork();
+    return;
+  }
+  // As many bytes as characters: the body is ASCII, which is the same text in both encodings.
+  if (bodyBytes === body.length) {
+    socket.write(head + body, "latin1");
+    return;
+  }
+  const bytes = Buffer.allocUnsafe(head.length + bodyBytes);
+  bytes.write(head, 0, "latin1");
+  bytes.write(body, head.length, "utf8");
+  socket.write(bytes);
+}
