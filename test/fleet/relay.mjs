@@ -6,7 +6,8 @@ import { createServer, request } from "node:http";
 
 /**
  * `rules.answer(request, answer)` may give another answer, `"drop"` to break the connection after the
- * control plane did its work, or a promise of either; `rules.repeat(request)` asks twice.
+ * control plane did its work, or a promise of either; `rules.repeat(request)` asks twice. Snapshots come whole, unless
+ * `rules.splices` lets differences pass.
  */
 export async function startRelay(port, rules = {}) {
   const relay = { rules, url: "", close: undefined };
@@ -31,7 +32,7 @@ async function pass(relay, port, incoming, outgoing) {
   const asked = {
     method: incoming.method,
     path: incoming.url,
-    headers: incoming.headers,
+    headers: headersOf(incoming, relay.rules),
     body: Buffer.concat(pieces),
   };
   const gone = new AbortController();
@@ -47,6 +48,11 @@ async function pass(relay, port, incoming, outgoing) {
   outgoing.writeHead(status, { ...headers, "content-length": changed.length ?? body.length });
   if (cutAt === undefined) outgoing.end(body);
   else outgoing.write(body.subarray(0, cutAt), () => incoming.socket.resetAndDestroy());
+}
+
+function headersOf({ headers }, { splices = false }) {
+  const { "a-im": manipulations, ...others } = headers;
+  return splices && manipulations !== undefined ? headers : others;
 }
 
 function forwarded(port, { method, path, headers, body }, signal) {

@@ -73,6 +73,27 @@ export async function run(fleet) {
   }
   fleet.figure(`${damages.length} kinds of damage, none activated, each counted once`);
   await replays(fleet, { control, worker, gate, first, active });
+  await differences({ control, worker, relay });
+}
+
+/** One that leads nowhere is refused, and followed by the whole. */
+async function differences({ control, worker, relay }) {
+  const statuses = [];
+  relay.rules = {
+    splices: true,
+    answer: ({ path }, good) => {
+      if (path !== "/worker/config") return undefined;
+      statuses.push(good.status);
+      if (good.status !== 226) return undefined;
+      const body = Buffer.from(good.body);
+      body[body.length - 1] ^= 1;
+      return { ...good, body };
+    },
+  };
+  const before = await rejections(worker);
+  await activeAt(worker, await control.admin.editGroup({ maxRows: 5 }), 60);
+  same(statuses, [226, 200], "a damaged difference, and what was asked for then");
+  same((await rejections(worker)) - before, 1, "refusals counted");
 }
 
 function damageOf(name, damage) {
