@@ -87,6 +87,10 @@ const runs = [
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],
   ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],
   ["requests by chance, Trino", ["test/fuzz/trino.mjs", "1000000"]],
+  [
+    "inputs by chance, readers of every other wire, of tokens and of processes",
+    ["test/fuzz/readers.mjs", process.env.FUZZ_SECS ?? "3600"],
+  ],
 ];
 const env = {
   ...process.env,

@@ -32,9 +32,13 @@ const pieceMost = 32;
 /** One of the samples with some edits: bits, bytes, lengths, pieces that are gone, come twice or are another sample's. */
 export function damagedBytes(samples: readonly Uint8Array[], chance: Chance): Uint8Array {
   let bytes: Uint8Array = Uint8Array.from(some(samples, chance));
-  for (let edit = chance.below(editsMost); edit >= 0; edit -= 1)
-    bytes = edited(bytes, samples, chance);
+  for (let edit = editsOf(chance); edit > 0; edit -= 1) bytes = edited(bytes, samples, chance);
   return bytes;
+}
+
+/** Some samples stay whole, so that what lies behind a reader's first look is reached as well. */
+function editsOf(chance: Chance): number {
+  return chance.below(4) === 0 ? 0 : 1 + chance.below(editsMost);
 }
 
 function edited(bytes: Uint8Array, samples: readonly Uint8Array[], chance: Chance): Uint8Array {
@@ -67,7 +71,7 @@ function edited(bytes: Uint8Array, samples: readonly Uint8Array[], chance: Chanc
 /** The same of texts, which get signs of languages as well. */
 export function damagedText(samples: readonly string[], chance: Chance): string {
   let text = some(samples, chance);
-  for (let edit = chance.below(editsMost); edit >= 0; edit -= 1) {
+  for (let edit = editsOf(chance); edit > 0; edit -= 1) {
     const at = chance.below(text.length + 1);
     const piece = chance.below(pieceMost);
     const other = some(samples, chance);
