@@ -1,4 +1,5 @@
 /** The admin API of a control plane, as its first administrator uses it. */
+import { patience } from "./wait.mjs";
 
 const answerMs = 30_000;
 const pageSize = 1000;
@@ -13,7 +14,7 @@ export function adminAt(url, password, name = "root") {
       // One that was kept may be closed by the other side in the moment it is used.
       headers: { authorization, connection: "close", ...json, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(answerMs),
+      signal: AbortSignal.timeout(answerMs * patience),
     });
     const text = await response.text();
     const isJson = (response.headers.get("content-type") ?? "").includes("json") && text !== "";

@@ -6,7 +6,7 @@
 import { count as addCount } from "../evidence/counted.mjs";
 import { pgClient, cellOf } from "./ask.mjs";
 import { statusOf } from "./ops.mjs";
-import { check, same, until } from "./wait.mjs";
+import { check, notices, same, until } from "./wait.mjs";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Enough that faults meet queries, few enough that two cores keep up with the records. */
@@ -106,23 +106,43 @@ class Ledger {
     const name = this.#worker.name;
     const { historyUplink } = await statusOf(this.#worker);
     same(historyUplink.dropped, dropped, `${name}: records declared lost`);
-    const engine = await this.engine();
+    const { sent, complete } = this;
     const kept = records.filter((record) => record.worker === name).map(markOf);
     const marks = kept.filter((mark) => mark !== undefined);
-    const distinct = new Set(marks);
-    same(marks.length, distinct.size, `${name}: a query has two records (I2)`);
-    const wanted = new Set([...this.complete, ...engine]);
-    const lost = [...wanted].filter((mark) => !distinct.has(mark));
-    same(lost.length, dropped, `${name}: queries without a record (I1), as ${lost[0]}`);
-    const invented = marks.filter((mark) => !this.sent.has(mark));
-    same(invented, [], `${name}: records of queries that nobody sent (I3)`);
-    const undone = [...this.complete].filter((mark) => !engine.has(mark));
-    same(undone, [], `${name}: answered, but the engine did not run it`);
-    addCount("load", this.sent.size);
+    const facts = { name, dropped, sent, complete, engine: await this.engine(), marks };
+    const outcome = judged(facts);
+    await planted(facts);
+    addCount("load", sent.size);
     addCount("declared", dropped);
-    addCount("lost", lost.length - dropped);
-    return { queries: this.sent.size, records: distinct.size };
+    addCount("lost", outcome.lost - dropped);
+    return { queries: sent.size, records: outcome.records };
   }
+}
+
+function judged({ name, dropped, sent, complete, engine, marks }) {
+  const distinct = new Set(marks);
+  same(marks.length, distinct.size, `${name}: a query has two records (I2)`);
+  const wanted = new Set([...complete, ...engine]);
+  const lost = [...wanted].filter((mark) => !distinct.has(mark));
+  same(lost.length, dropped, `${name}: queries without a record (I1), as ${lost[0]}`);
+  const invented = marks.filter((mark) => !sent.has(mark));
+  same(invented, [], `${name}: records of queries that nobody sent (I3)`);
+  const undone = [...complete].filter((mark) => !engine.has(mark));
+  same(undone, [], `${name}: answered, but the engine did not run it`);
+  return { records: distinct.size, lost: lost.length };
+}
+
+/** What a wrong build would leave behind, of these same facts. */
+async function planted(facts) {
+  const { complete, engine, marks } = facts;
+  check(complete.size > 0 && marks.length > 0, `${facts.name}: nothing ran`);
+  const wrong = (what, more, reason) => notices(what, () => judged({ ...facts, ...more }), reason);
+  const answered = marks.find((mark) => complete.has(mark));
+  await wrong("a record that is gone", { marks: marks.filter((mark) => mark !== answered) }, /I1/);
+  await wrong("a record that is there twice", { marks: [...marks, answered] }, /I2/);
+  await wrong("a record of nobody", { marks: [...marks, "mark-nobody-0-0"] }, /I3/);
+  const without = new Set([...engine].filter((mark) => mark !== answered));
+  await wrong("an answer that was made up", { engine: without }, /did not run it/);
 }
 
 /** The mark in a record's SQL; undefined for queries of the test itself. */

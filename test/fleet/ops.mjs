@@ -1,5 +1,5 @@
 /** What a worker's ops listener says. */
-import { until } from "./wait.mjs";
+import { patience, until } from "./wait.mjs";
 
 const answerMs = 30_000;
 
@@ -7,7 +7,7 @@ const answerMs = 30_000;
 export function asked(worker, path) {
   return fetch(`${worker.url}${path}`, {
     headers: { connection: "close" },
-    signal: AbortSignal.timeout(answerMs),
+    signal: AbortSignal.timeout(answerMs * patience),
   });
 }
 

@@ -5,7 +5,7 @@ import { pgClient } from "./ask.mjs";
 import { mostAtOnce, startEngine } from "./engine.mjs";
 import { servingConfig } from "./fleet.mjs";
 import { ready } from "./ops.mjs";
-import { check, same, until } from "./wait.mjs";
+import { check, notices, same, until, untilFull } from "./wait.mjs";
 
 export const cap = 5;
 const answerMsMax = 300_000;
@@ -41,11 +41,14 @@ export function clientsOf(engine) {
   return engine.statements.filter(({ sql }) => / ms /.test(sql));
 }
 
-/** I4 by the engine's log, and that the cap was used in full. */
-export function judgeCap(engine, fleet, what) {
+/** I4 by the engine's log, and that the cap was used in full; neither may be overlooked. */
+export async function judgeCap(engine, fleet, what) {
   const statements = clientsOf(engine);
-  const most = mostAtOnce(statements);
-  same(most, cap, `${what}: most at once at the engine (I4)`);
+  const most = judgedMost(statements, what);
+  const [first] = statements;
+  const over = Array.from({ length: cap + 1 }, () => first);
+  await notices("a cap that is passed", () => judgedMost([...statements, ...over], what), /I4/);
+  await notices("a cap that is not used", () => judgedMost([first], what), /I4/);
   addCount("load", statements.length);
   addCount("over", Math.max(0, most - cap));
   fleet.figure(
@@ -53,9 +56,15 @@ export function judgeCap(engine, fleet, what) {
   );
 }
 
+function judgedMost(statements, what) {
+  const most = mostAtOnce(statements);
+  same(most, cap, `${what}: most at once at the engine (I4)`);
+  return most;
+}
+
 /** Clients that ask again and again until `stop()`, which answers the codes of what failed. */
 export function load(workers, { clients = 6, runMs = 60, life = "load" } = {}) {
-  const state = { stopping: false, failures: [], done: 0 };
+  const state = { stopping: false, failures: [], done: 0, moreMs: 0 };
   const loops = workers.flatMap((worker) =>
     Array.from({ length: clients }, (_, index) => loop(worker, { state, runMs, life, index })),
   );
@@ -72,7 +81,7 @@ export function load(workers, { clients = 6, runMs = 60, life = "load" } = {}) {
 async function loop(worker, { state, runMs, life, index }) {
   let client = await pgClient(worker).catch(() => undefined);
   for (let number = index; !state.stopping && client !== undefined; number += 1) {
-    const ms = Math.round(runMs / 2 + ((number * 37) % 100) * (runMs / 100));
+    const ms = Math.round(runMs / 2 + ((number * 37) % 100) * (runMs / 100) + state.moreMs);
     try {
       await asked(client, `select '${ms} ms ${life}'`);
       state.done += 1;
@@ -117,6 +126,11 @@ export async function secondsUntilFull(engine, seconds) {
   const fromMs = performance.now();
   await until(`${cap} run at the engine`, () => engine.running >= cap, seconds);
   return (performance.now() - fromMs) / 1000;
+}
+
+/** Waits until the cap is used in full under `loaded`. */
+export function usedInFull(engine, loaded) {
+  return untilFull("the cap is used in full", loaded.state, () => engine.running === cap);
 }
 
 /** Waits until nothing runs. */

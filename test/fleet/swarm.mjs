@@ -10,7 +10,7 @@ import { mostAtOnce, startEngine } from "./engine.mjs";
 import { Skip, freePort, servingConfig } from "./fleet.mjs";
 import { startEndpoint } from "./historyEndpoint.mjs";
 import { ready, statusOf } from "./ops.mjs";
-import { check, same, until } from "./wait.mjs";
+import { check, same, until, untilFull } from "./wait.mjs";
 
 export const cap = 4;
 const workersOfFleet = 3;
@@ -80,7 +80,13 @@ async function openDatabase(fleet) {
 // ---------------------------------------------------------------- load
 
 function startLoad(workers) {
-  const load = { stopping: false, sent: new Set(), complete: new Set(), failures: new Map() };
+  const load = {
+    stopping: false,
+    moreMs: 0,
+    sent: new Set(),
+    complete: new Set(),
+    failures: new Map(),
+  };
   const loops = workers.flatMap((worker) =>
     Array.from({ length: clientsOfWorker }, (_, index) => asking(worker, index, load)),
   );
@@ -107,7 +113,7 @@ async function asking(worker, index, load) {
 
 async function asked(client, { worker, index, number, load }) {
   const mark = `mark-${worker.name}-${index}-${number}`;
-  const runMs = 5 + ((number * 37 + index * 11) % runMsMost);
+  const runMs = 5 + ((number * 37 + index * 11) % runMsMost) + load.moreMs;
   load.sent.add(mark);
   try {
     const text = `select '${runMs} ms ${mark}'`;
@@ -136,7 +142,7 @@ export async function settled(swarm) {
   const { engine, workers, load, endpoint, control } = swarm;
   // Every worker has its share of the cap again.
   await Promise.all(workers.map((worker) => ready(worker, 90)));
-  await until("the cap is used in full", () => engine.running === cap, 120);
+  await untilFull("the cap is used in full", load, () => engine.running === cap, 120);
   await load.stop();
   await until("the engine runs nothing", () => engine.running === 0, 60);
   const statuses = await until(

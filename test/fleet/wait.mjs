@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 const lookEveryMs = 15;
 
 /** How much longer everything may take: `FLEET_PATIENCE`, for a machine that is busy with others. */
-const patience = Number(process.env.FLEET_PATIENCE ?? 1);
+export const patience = Number(process.env.FLEET_PATIENCE ?? 1);
 
 /** The first value of `look` that is neither undefined nor false; `what` and the last answer are in the error. */
 export async function until(what, look, seconds = 30) {
@@ -16,6 +16,29 @@ export async function until(what, look, seconds = 30) {
     if (performance.now() > endMs) throw new Error(`within ${seconds} s not: ${what}`);
     await pause(lookEveryMs);
   }
+}
+
+const longerEveryMs = 3_000;
+const longerMost = 2_000;
+
+/**
+ * Waits until `isFull`. The statements of `load` become longer meanwhile, by its `moreMs`: on a machine that is busy
+ * enough short ones never meet.
+ */
+export async function untilFull(what, load, isFull, seconds = 60) {
+  let nextMs = performance.now() + longerEveryMs;
+  await until(
+    what,
+    () => {
+      if (isFull()) return true;
+      if (performance.now() > nextMs) {
+        load.moreMs = Math.min(load.moreMs * 2 + 100, longerMost);
+        nextMs += longerEveryMs;
+      }
+      return false;
+    },
+    seconds,
+  );
 }
 
 /** Rejects when `promise` takes longer. */

@@ -58,18 +58,28 @@ async function all({ fleet, workers }, name, open, step = 1_000) {
       const rows = 20 + (number % 5) * step;
       const sql = `select i + ${number} as n, repeat('x', 100) as t from range(${rows}) r(i)`;
       const cells = await own.cells(sql).catch((error) => [[error.message]]);
-      const sum = cells.reduce((total, [n]) => total + Number(n), 0);
-      if (sum !== number * rows + (rows * (rows - 1)) / 2) {
-        wrong.push(`${number}: ${cells.length} rows, ${String(cells[0]?.[0])}`);
-      }
+      wrong.push(...judged(cells, number, rows));
+      last = { cells, number, rows };
     }
     await own.close();
   };
+  let last;
   await Promise.all(Array.from({ length: clients }, client));
   same(wrong.slice(0, 5), [], `${name}: queries that were lost or wrong`);
+  const { cells, number, rows } = last;
+  for (const planted of [cells.slice(1), [...cells, cells.at(-1)]]) {
+    check(judged(planted, number, rows).length === 1, `nobody notices a row too many or too few`);
+  }
   const relayed = (await relayedBy(workers)) - before;
   check(relayed > 0, `${name}: nothing was sent on`);
   fleet.figure(`${name}: ${queries} queries, ${relayed} requests sent on`);
+}
+
+/** What is wrong with an answer, if anything is. */
+function judged(cells, number, rows) {
+  const sum = cells.reduce((total, [n]) => total + Number(n), 0);
+  const isRight = cells.length === rows && sum === number * rows + (rows * (rows - 1)) / 2;
+  return isRight ? [] : [`${number}: ${cells.length} rows, ${String(cells[0]?.[0])}`];
 }
 
 /** A cancel of MCP goes to any worker, and so to the one that runs its call. */

@@ -2,7 +2,16 @@
 import { check, same, until } from "../wait.mjs";
 import { metricOf } from "../ops.mjs";
 import { mostAtOnce } from "../engine.mjs";
-import { cap, clientsOf, idle, judgeCap, load, pause, sharedFleet } from "../shared.mjs";
+import {
+  cap,
+  clientsOf,
+  idle,
+  judgeCap,
+  load,
+  pause,
+  sharedFleet,
+  usedInFull,
+} from "../shared.mjs";
 
 export const title =
   "F1: the control plane is killed under load; failClosed waits, localLimits counts (I4)";
@@ -28,10 +37,10 @@ async function failClosed(fleet) {
   check(loaded.state.done - atIdle <= cap, "queries ran without a lease");
   await control.restart().open();
   await until("queries go on", () => loaded.state.done > atIdle + 200, 90);
-  await until("the cap is used in full", () => engine.running === cap, 60);
+  await usedInFull(engine, loaded);
   same(await loaded.stop(), [], "queries that failed");
   await idle(engine);
-  judgeCap(engine, fleet, "failClosed");
+  await judgeCap(engine, fleet, "failClosed");
   await Promise.all([control, ...workers].map((program) => program.stop()));
 }
 
@@ -42,7 +51,7 @@ async function localLimits(fleet) {
     prefix: "second-",
   });
   const loaded = load(workers, { runMs: 400 });
-  await until("the cap is used in full", () => mostAtOnce(clientsOf(engine)) >= cap);
+  await usedInFull(engine, loaded);
   await pause(warmMs);
   same(mostAtOnce(clientsOf(engine)), cap, "before the kill");
   await control.kill();

@@ -1,7 +1,7 @@
 /** F2 with leases: the control plane stands still for longer than calls last, and no slot is given twice. */
 import { night } from "../night.mjs";
 import { same, until } from "../wait.mjs";
-import { idle, cap, judgeCap, load, pause, sharedFleet } from "../shared.mjs";
+import { idle, judgeCap, load, pause, sharedFleet, usedInFull } from "../shared.mjs";
 
 /** Longer than a call lasts, and shorter than leases: what expired would have to be asked for at the engine (F11). */
 const frozenSecs = night ? 40 : 20;
@@ -17,8 +17,8 @@ export async function run(fleet) {
   control.thaw();
   const { done } = loaded.state;
   await until("queries go on", () => loaded.state.done > done + 200, 90);
-  await until("the cap is used in full", () => engine.running === cap, 60);
+  await usedInFull(engine, loaded);
   same(await loaded.stop(), [], "queries that failed");
   await idle(engine);
-  judgeCap(engine, fleet, "frozen control plane");
+  await judgeCap(engine, fleet, "frozen control plane");
 }

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { askPg } from "../ask.mjs";
 import { flipped, signed, snapshotIn, textIn, withText } from "../forge.mjs";
 import { activeAt, ready, rejections, statusOf } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 
 export const title = "F7, F8, F9: damaged, wrong and replayed snapshots are refused (I6)";
 
@@ -61,7 +61,7 @@ export async function run(fleet) {
     const revision = await control.admin.editGroup({ maxRows: wide ? 2 : 1 });
     await until(`${name}: it was served and the worker came again`, () => gate.waiting > 0);
     const status = await statusOf(worker);
-    same(status.activeRevision, active, `${name}: the active revision`);
+    judgeKept(status, active, name);
     check(status.lastError !== null && status.consecutiveFailures > 0, `${name}: nothing is said`);
     const counts = (await rejections(worker)) - before;
     same(counts, counted ? 1 : 0, `${name}: refusals counted (${status.lastError})`);
@@ -69,6 +69,9 @@ export async function run(fleet) {
     gate.open();
     await activeAt(worker, revision);
     same(await askPg(worker, twoRows), wide ? "0" : "54000", `${name}: the new configuration`);
+    // One that is whole is taken over: what the judge must not let pass.
+    const taken = await statusOf(worker);
+    await notices("a snapshot that is activated", () => judgeKept(taken, active, name), /active/);
     active = revision;
   }
   fleet.figure(`${damages.length} kinds of damage, none activated, each counted once`);
@@ -96,6 +99,10 @@ async function differences({ control, worker, relay }) {
   same((await rejections(worker)) - before, 1, "refusals counted");
 }
 
+function judgeKept({ activeRevision }, active, name) {
+  same(activeRevision, active, `${name}: the active revision`);
+}
+
 function damageOf(name, damage) {
   return { name, damage, counted: true };
 }
@@ -115,7 +122,7 @@ async function replays(fleet, { control, worker, gate, first, active }) {
   gate.close(() => first);
   const next = await control.admin.editGroup({ maxRows: 3 });
   await until("the old snapshot was served", () => gate.waiting > 0);
-  same((await statusOf(worker)).activeRevision, active, "after a replayed snapshot");
+  judgeKept(await statusOf(worker), active, "after a replayed snapshot");
   gate.open();
   await activeAt(worker, next);
 
@@ -123,7 +130,7 @@ async function replays(fleet, { control, worker, gate, first, active }) {
   const seen = gate.replay(head);
   const last = await control.admin.editGroup({ maxRows: 4 });
   await until("old heads were served", () => seen() >= 3, 60);
-  same((await statusOf(worker)).activeRevision, next, "after replayed heads");
+  judgeKept(await statusOf(worker), next, "after replayed heads");
   gate.open();
   await activeAt(worker, last, 60);
   fleet.figure("replayed snapshots and heads: no step back");

@@ -1,8 +1,18 @@
 /** F12: a worker stands still for longer than its leases last. Its slots stay taken while the engine runs its queries. */
-import { check, same, until } from "../wait.mjs";
+import { check, same, until, untilFull } from "../wait.mjs";
 import { askPg } from "../ask.mjs";
 import { mostAtOnce } from "../engine.mjs";
-import { cap, clientsOf, idle, judgeCap, load, longOnes, pause, sharedFleet } from "../shared.mjs";
+import {
+  cap,
+  clientsOf,
+  idle,
+  judgeCap,
+  load,
+  longOnes,
+  pause,
+  sharedFleet,
+  usedInFull,
+} from "../shared.mjs";
 
 export const title =
   "F12: a worker is frozen past its leases, and ends what it lost when it wakes (I4)";
@@ -19,7 +29,8 @@ export async function run(fleet) {
   const frozen = await longOnes(engine, first, { count: held, ms: 120_000, life: "frozen" });
   const loaded = load(others, { life: "others" });
   const own = () => clientsOf(engine).filter(({ sql }) => sql.endsWith(" others'"));
-  await until("what it held ahead is with others", () => mostAtOnce(own()) === cap - held, 60);
+  const rest = () => mostAtOnce(own()) === cap - held;
+  await untilFull("what it held ahead is with others", loaded.state, rest);
   first.freeze();
   const fromMs = performance.now();
   await pause(takenMs);
@@ -30,7 +41,7 @@ export async function run(fleet) {
     90,
   );
   const ended = ((performance.now() - fromMs) / 1000).toFixed(1);
-  await until("the cap is used in full", () => engine.running === cap, 60);
+  await usedInFull(engine, loaded);
   first.thaw();
   same(new Set(await frozen.ends()).size, 1, "ends of the lost queries");
   check(
@@ -42,5 +53,5 @@ export async function run(fleet) {
   await idle(engine);
   check(first.events("capacity.stoodStill").length > 0, "the worker did not notice");
   fleet.figure(`its ${held} statements were ended after ${ended} s`);
-  judgeCap(engine, fleet, "frozen");
+  await judgeCap(engine, fleet, "frozen");
 }

@@ -3,7 +3,7 @@ import { pgClient } from "../ask.mjs";
 import { startEndpoint } from "../historyEndpoint.mjs";
 import { markOf, openLedger } from "../ledger.mjs";
 import { metricOf, ready, statusOf } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 
 export const title = "F13: the history endpoint refuses and the spool overflows (I1, I2, I8)";
 
@@ -49,14 +49,24 @@ export async function run(fleet) {
   same(sent + dropped, total, "sent + dropped");
   const records = [...endpoint.records.values()];
   same([records.length, endpoint.count], [sent, sent], "records at the endpoint, distinct and all");
-  const kept = new Set(records.map(markOf));
   const marks = [...ledger.sent];
+  const recorded = records.map(markOf).filter((mark) => mark !== undefined);
+  judgeGone(marks, recorded, dropped);
+  const less = recorded.filter((mark) => mark !== marks[0]);
+  await notices("a record that is gone", () => judgeGone(marks, less, dropped), /counted/);
+  const early = () => judgeGone(marks, less, dropped + 1);
+  await notices("one that was dropped before there were too many", early, /one stretch/);
+  same(endpoint.strangers, 0, "requests with the fleet secret or another's token");
+  fleet.figure(`${total} queries: ${sent} records sent, ${dropped} dropped and counted`);
+}
+
+/** What has no record is what was counted, and the oldest of what waited. */
+function judgeGone(marks, recorded, dropped) {
+  const kept = new Set(recorded);
   const gone = marks.map((mark, index) => (kept.has(mark) ? -1 : index)).filter((at) => at >= 0);
   same(gone.length, dropped, "queries without a record are those that were counted");
   same(gone.at(-1) - gone[0] + 1, gone.length, "the lost ones are one stretch");
   check(kept.has(marks.at(-1)), "the newest record was dropped");
-  same(endpoint.strangers, 0, "requests with the fleet secret or another's token");
-  fleet.figure(`${total} queries: ${sent} records sent, ${dropped} dropped and counted`);
 }
 
 /** Median milliseconds of so many queries, one after the other. */

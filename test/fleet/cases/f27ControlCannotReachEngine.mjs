@@ -48,6 +48,6 @@ export async function run(fleet) {
   fleet.figure(`slots back after ${took.toFixed(1)} s`);
   await first.restart().open().then(ready);
   await idle(engine);
-  judgeCap(engine, fleet, "cut off");
+  await judgeCap(engine, fleet, "cut off");
   check(control.running, "the control plane ended");
 }

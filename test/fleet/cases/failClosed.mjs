@@ -3,7 +3,7 @@ import { askPg, askTrino } from "../ask.mjs";
 import { startEngine } from "../engine.mjs";
 import { signed, snapshotIn } from "../forge.mjs";
 import { ready, rejections, statusOf } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 
 export const title =
   "no statement reaches an engine as the service account under another mode (I5)";
@@ -62,6 +62,15 @@ export async function run(fleet) {
   same(await askPg(fresh, "select 1"), "57P03", "a worker without a configuration");
   const trino = await askTrino(fresh, "select 1");
   check(trino !== "1", `over HTTP it answers ${trino}`);
-  same(engine.statements, [], "statements at the engine");
+  const judge = () => same(engine.statements.length, 0, "statements at the engine (I5)");
+  judge();
+  // One as the service account: what the judge must not let pass.
+  const headers = { "x-trino-user": "service-account" };
+  await fetch(`${engine.url}/v1/statement`, {
+    method: "POST",
+    headers,
+    body: "select '1 ms past'",
+  });
+  await notices("a statement of the service account", judge, /I5/);
   fleet.figure(`${modes.length} modes, refused as a write and as a snapshot; 0 statements`);
 }

@@ -1,7 +1,7 @@
 /** The whole fleet was off; everything but its own disks is dead. */
 import { askPg } from "../ask.mjs";
 import { ready, statusOf } from "../ops.mjs";
-import { same, until } from "../wait.mjs";
+import { notices, same, until } from "../wait.mjs";
 
 export const title = "a whole fleet starts from its disks with everything else dead";
 
@@ -32,10 +32,13 @@ export async function run(fleet) {
   );
   for (const worker of others) worker.restart();
   await Promise.all(others.map((worker) => worker.open().then(ready)));
-  for (const worker of workers) {
+  const judge = async (worker) => {
     const status = await statusOf(worker);
     same([status.configSource, status.stale], ["disk", true], `${worker.name}: source, stale`);
     same(status.activeRevision, activeRevision, `${worker.name}: the revision`);
+  };
+  for (const worker of workers) {
+    await judge(worker);
     same(await askPg(worker, "select 42"), "42", `${worker.name}: an answer`);
   }
 
@@ -43,5 +46,6 @@ export async function run(fleet) {
   await control.open();
   for (const worker of workers) {
     await until(`${worker.name} is confirmed`, async () => !(await statusOf(worker)).stale, 60);
+    await notices("a worker that was confirmed", () => judge(worker), /source, stale/);
   }
 }

@@ -3,7 +3,7 @@ import { askMysql, askPg, askTrino, trinoStart } from "../ask.mjs";
 import { command } from "../../real/command.mjs";
 import { freePort } from "../fleet.mjs";
 import { ready, readyStatus, statusOf } from "../ops.mjs";
-import { check, same, timed } from "../wait.mjs";
+import { check, notices, same, timed } from "../wait.mjs";
 
 export const title = "a worker without a configuration says so in every protocol, then serves";
 
@@ -16,10 +16,13 @@ export async function run(fleet) {
   const worker = await fleet.worker("w1", `http://127.0.0.1:${port}`);
   await Promise.all([worker.open(), other.open()]);
 
+  const judge = async () => {
+    const refusals = [await askPg(worker, "select 1"), await askMysql(worker, "select 1")];
+    same(refusals, ["57P03", "1053"], "what clients are told without a configuration");
+  };
   same(await readyStatus(worker), 503, "/readyz");
   same((await statusOf(worker)).activeRevision, null, "the active revision");
-  same(await askPg(worker, "select 1"), "57P03", "SQLSTATE");
-  same(await askMysql(worker, "select 1"), "1053", "error number");
+  await judge();
   const { value: refused, ms } = await timed(() => trinoStart(worker, "select 1"));
   same(refused.status, 503, "HTTP status");
   check(Number(refused.headers.get("retry-after")) >= 1, "Retry-After is missing");
@@ -39,4 +42,5 @@ export async function run(fleet) {
   same(await askPg(worker, "select 1"), "1", "pg");
   same(await askMysql(worker, "select 1"), "1", "mysql");
   same(await askTrino(worker, "select 1"), "1", "trino");
+  await notices("a worker that serves", judge, /without a configuration/);
 }

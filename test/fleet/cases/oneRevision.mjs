@@ -2,7 +2,7 @@
 import { pgClient } from "../ask.mjs";
 import { recordsOf } from "../ledger.mjs";
 import { activeAt, ready } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 import { setTimeout as pause } from "node:timers/promises";
 
 export const title = "every query sees one revision, the one that was active at its start (I7)";
@@ -50,6 +50,18 @@ export async function run(fleet) {
   const order = [...revisions.keys()];
   const spanning = marked.filter((record) => judge(record, seen, revisions, order)).length;
   check(spanning > 0, "no query ran while a revision began");
+  const other = (record) => ({ ...record, revision: order.find((one) => one !== record.revision) });
+  const wrongs = {
+    "a record of a revision that nobody wrote": { ...marked[0], revision: "1.1.none" },
+    "a record of another revision": other(marked.at(-1)),
+    "a record of what began too late": {
+      ...marked.find(({ revision }) => revision !== order.at(-1)),
+      createdAt: new Date().toISOString(),
+    },
+  };
+  for (const [what, wrong] of Object.entries(wrongs)) {
+    await notices(what, () => judge(wrong, seen, revisions, order), /mark-/);
+  }
   const used = new Set(marked.map(({ revision }) => revision));
   check(used.size > edits / 2, `only ${used.size} revisions were used`);
   fleet.figure(`${marked.length} queries, ${used.size} revisions, ${spanning} ran across an edit`);

@@ -12,7 +12,7 @@ import { askTrino, cellOf, mysqlCell, mysqlClient, pgClient } from "../ask.mjs";
 import { servingConfig } from "../fleet.mjs";
 import { recordsOf } from "../ledger.mjs";
 import { metricOf, ready } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 
 const loadSecs = Number(process.env.SOAK_SECS ?? 20);
 export const title = `${loadSecs} s of steady load: right answers, every record, nothing that grows`;
@@ -56,7 +56,10 @@ export async function run(fleet) {
   );
   await noneOf("gateway_history_queued");
   same(await metricOf(owner, "gateway_history_dropped_total"), 0, "records declared lost");
-  same(records.length, load.recorded, "records kept of the statements sent (I1, I2)");
+  const judge = (count) =>
+    same(count, load.recorded, "records kept of the statements sent (I1, I2)");
+  judge(records.length);
+  await notices("a record that is gone", () => judge(records.length - 1), /I1/);
   fleet.figure(`${load.right} right answers, each with its record`);
   const memory = loadSecs < growthFromSecs ? [] : ["gateway MB", "engine MB"];
   for (const what of [...memory, "descriptors", "threads"]) judgeGrowth(fleet, what, samples);

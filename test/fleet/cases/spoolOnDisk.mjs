@@ -2,7 +2,7 @@
 import { pgClient } from "../ask.mjs";
 import { markOf, openLedger, recordsOf } from "../ledger.mjs";
 import { ready, statusOf } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 
 export const title =
   "records wait on disk over a stop and over kill -9, and arrive once (I1, I2, I3)";
@@ -47,15 +47,22 @@ export async function run(fleet) {
     [],
     "lost by a stop (I1)",
   );
-  const gone = [...killed].map((mark, at) => (marks.has(mark) ? -1 : at)).filter((at) => at >= 0);
-  // What was lost is the end: from its first on nothing was kept.
-  same(
-    gone.length,
-    gone.length === 0 ? 0 : killed.size - gone[0],
-    "lost by a kill, not at the end",
-  );
-  same(waiting, 2 * (queries + 1) - gone.length, "what waited after the kill");
-  same(counted, gone.length, "historyUplink.dropped after the kill");
+  const judge = (arrived) => {
+    const lost = [...killed].map((mark, at) => (arrived.has(mark) ? -1 : at));
+    const at = lost.filter((index) => index >= 0);
+    // What was lost is the end: from its first on nothing was kept.
+    same(at.length, at.length === 0 ? 0 : killed.size - at[0], "lost by a kill, not at the end");
+    same(waiting, 2 * (queries + 1) - at.length, "what waited after the kill");
+    same(counted, at.length, "historyUplink.dropped after the kill");
+    return at;
+  };
+  const gone = judge(marks);
+  const [early] = killed;
+  const without = new Set([...marks].filter((mark) => mark !== early));
+  await notices("a record that is lost in the middle", () => judge(without), /not at the end/);
+  const end = [...killed][killed.size - gone.length - 1];
+  const shorter = new Set([...marks].filter((mark) => mark !== end));
+  await notices("a lost record that is not counted", () => judge(shorter), /after the kill/);
   fleet.figure(`kill -9 lost the last ${gone.length} of ${killed.size} records; a stop lost none`);
 }
 
