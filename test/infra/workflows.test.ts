@@ -77,6 +77,7 @@ describe("rights to write", () => {
     expect(given.toSorted()).toEqual([
       "deploy.yml deploy: id-token",
       "release.yml image: packages",
+      "release.yml names: packages",
       "release.yml package: attestations",
       "release.yml package: contents",
       "release.yml package: id-token",
@@ -104,6 +105,17 @@ describe("workflows that try an upgrade", () => {
     expect([...scripts]).toEqual(
       expect.arrayContaining(["test:real", "test:fleet", "check:infra", "test:nightly"]),
     );
+  });
+});
+
+describe("the image of a release", () => {
+  it("has a name without a platform, joined of each that was built", () => {
+    const text = files.find(({ name }) => name === "release.yml")?.text ?? "";
+    const built = [...text.matchAll(/platform: (\w+)/g)].map(([, platform = ""]) => platform);
+    const [, joined = ""] = /imagetools create --tag "\$name" (.+)/.exec(text) ?? [];
+    const platforms = [...new Set(built)];
+    expect(platforms).toHaveLength(2);
+    expect(joined).toBe(platforms.map((platform) => `"$name-${platform}"`).join(" "));
   });
 });
 
