@@ -208,7 +208,8 @@ async function registered(client, at) {
 
 const json = "content-type: application/json\r\n";
 
-function workerOf({ instanceId, headers }) {
+/** What a worker that is registered asks of capacity, on any connection. */
+export function workerOf({ instanceId, headers }) {
   const acquire = (connection, { queryId, group, cluster, count, waitMs = 0 }) =>
     asked(connection, "/worker/capacity/acquire", headers, {
       requestId: nextId(),

@@ -186,9 +186,10 @@ function batchOf(worker) {
   return gzipSync(JSON.stringify({ schemaVersion: 1, worker, records }));
 }
 
-function recordsOf(worker) {
+/** Records of a worker as it sends them, each with an id of its own. */
+export function recordsOf(worker, count = batchSize) {
   const now = Date.now();
-  return Array.from({ length: batchSize }, (_, index) => ({
+  return Array.from({ length: count }, (_, index) => ({
     proxyQueryId: queryId(worker, now),
     createdAt: now + index,
     startedAt: now + index,

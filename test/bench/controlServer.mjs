@@ -23,7 +23,8 @@ const store = database === undefined ? memoryStore(host.clock) : await databaseS
 const keys = keyRing([new Secret(secret)], (length) => host.randomBytes(length));
 const { clock, log, metrics } = host;
 const config = valueOf(await openConfiguration({ store, keys, clock, log, metrics }));
-valueOf(await config.seed(seed ?? { clusters: clustersOf(clusters) }, author));
+const seeded = { ...seed, clusters: { ...clustersOf(clusters ?? 0), ...seed?.clusters } };
+valueOf(await config.seed(seeded, author));
 const stopping = new AbortController();
 
 const deps = {

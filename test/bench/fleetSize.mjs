@@ -7,19 +7,21 @@
  * every rate and every wait does. The simulated workers themselves are in neither.
  *
  * `node test/bench/fleetSize.mjs [WORKERS …]`. Simulated workers open no engine; each fleet gets a control plane of
- * its own.
+ * its own. With `--calls` only what queries ask for is measured, leases and records, while the whole fleet waits for a change.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { embeddedPrograms, startPostgres } from "../real/postgresServer.mjs";
-import { startControl } from "./control.mjs";
+import { workerOf } from "./capacity.mjs";
+import { recordsOf, startControl } from "./control.mjs";
 import { monotonicMs } from "./controlClient.mjs";
 import { quantile } from "./figures.mjs";
 import { processorMs } from "./processor.mjs";
 
-const sizes =
-  process.argv.length > 2 ? process.argv.slice(2).map(Number) : [10, 100, 1_000, 10_000];
+const callsOnly = process.argv.includes("--calls");
+const named = process.argv.slice(2).filter((one) => one !== "--calls");
+const sizes = named.length > 0 ? named.map(Number) : [10, 100, 1_000, 10_000];
 /** About 64 KB of canonical JSON. */
 const clusters = 720;
 const rounds = 3;
@@ -28,6 +30,13 @@ const atOnceMax = 64;
 const heartbeatsMin = 2_000;
 const questionsMin = 500;
 const triesMax = 5;
+/** Calls of each kind while the fleet waits, by one worker after the other. */
+const callsOfAKind = 2_000;
+/** No query of these waits. */
+const seed = {
+  clusters: { wide: { engine: "duckDb", maxRunningQueries: 1_000 } },
+  clusterGroups: { wide: { members: ["wide"], maxRunningQueries: 1_000 } },
+};
 
 /** Heartbeats of the fleet that is measured which were told to come again. */
 let refused = 0;
@@ -37,7 +46,7 @@ if (programs.folder === undefined) throw new Error(programs.reason);
 console.log(`${availableParallelism()} cores, ${cpus()[0]?.model}`);
 for (const size of sizes) {
   const postgres = await startPostgres(programs.folder, { fsync: "on" });
-  const control = await startControl({ database: postgres.url, clusters });
+  const control = await startControl({ database: postgres.url, clusters, seed });
   try {
     console.log(JSON.stringify(await measured({ control, postgres }, size)));
   } finally {
@@ -54,6 +63,8 @@ async function measured(plane, size) {
   const arrival = await spent(plane, size, async () => {
     workers = await inTurns(Array.from({ length: size }), (_, index) => worker(control, index));
   });
+  const calls = await whileAllWait(plane, workers, () => callsOfQueries(plane, workers));
+  if (callsOnly) return { workers: size, registration: arrival, ...calls };
   const beats = await heartbeats(plane, workers);
   const questions = await unanswered(plane, workers);
   const woken = await wakes(plane, workers);
@@ -61,6 +72,7 @@ async function measured(plane, size) {
   return {
     workers: size,
     registration: arrival,
+    ...calls,
     heartbeat: { ...beats, refused },
     "held question": questions,
     "edit of 64 KB, each worker": woken.cost,
@@ -125,6 +137,62 @@ function heartbeats(plane, workers) {
       });
     }
   });
+}
+
+/** Holds a question of each worker while `work` is done; a change ends them. */
+async function whileAllWait({ control }, workers, work) {
+  const since = await control.revision();
+  const path = `/worker/config/wait?since=${since}`;
+  const waiting = await asking(workers, async ({ client }) => {
+    let woken;
+    do woken = await client.ask("GET", path, "prefer: wait=55\r\n");
+    while (woken.status === 304);
+    if (woken.status !== 200) throw new Error(`wait: ${woken.status}`);
+  });
+  await control.held(workers.length);
+  const done = await work();
+  await control.push(1);
+  await Promise.all(waiting);
+  return done;
+}
+
+/** Each by another worker, as in a fleet in which every worker has a query now and then: nothing can be sent together. */
+async function callsOfQueries(plane, workers) {
+  const connections = await Promise.all(
+    Array.from({ length: atOnceMax }, () => plane.control.client()),
+  );
+  const free = [...connections];
+  const each = (count, call) =>
+    spent(plane, count, async () => {
+      await inTurns(Array.from({ length: count }), async (_, index) => {
+        const connection = free.pop();
+        await call(connection, workers[index % workers.length]);
+        free.push(connection);
+      });
+    });
+  const lease = await each(callsOfAKind, async (connection, { instanceId, headers }) => {
+    const { acquire, release } = workerOf({ instanceId, headers });
+    const ask = { queryId: true, group: "wide", cluster: "wide", count: 1 };
+    const { granted } = await acquire(connection, ask);
+    if (granted.length !== 1) throw new Error("no lease");
+    await release(connection, granted);
+  });
+  const batch = (size) => (connection, worker) => sendRecords(connection, worker, size);
+  const one = await each(callsOfAKind, batch(1));
+  const twenty = await each(callsOfAKind / 4, batch(20));
+  for (const connection of connections) connection.close();
+  return {
+    "lease taken and given back": lease,
+    "batch of 1 record": one,
+    "batch of 20 records": twenty,
+  };
+}
+
+async function sendRecords(connection, { name, headers }, count) {
+  const body = { schemaVersion: 1, worker: name, records: recordsOf(name, count) };
+  const bytes = Buffer.from(JSON.stringify(body));
+  const { status } = await connection.ask("POST", "/worker/query-records", headers, bytes);
+  if (status !== 200) throw new Error(`records: ${status}`);
 }
 
 /** Questions for a change that does not come, all held at once, to their end after a second. */
