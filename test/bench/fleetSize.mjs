@@ -177,7 +177,7 @@ async function callsOfQueries(plane, workers) {
     if (granted.length !== 1) throw new Error("no lease");
     await release(connection, granted);
   });
-  const batch = (size) => (connection, worker) => sendRecords(connection, worker, size);
+  const batch = (size) => (connection, sender) => sendRecords(connection, sender, size);
   const one = await each(callsOfAKind, batch(1));
   const twenty = await each(callsOfAKind / 4, batch(20));
   for (const connection of connections) connection.close();
