@@ -55,9 +55,12 @@ export async function loadMigrations(
   if (journal === undefined) return err({ code: "journal", detail: "not found" });
   const entries = entriesOf(journal);
   if (!entries.ok) return entries;
+  // At once: a start waits for them, and one after the other each waits for a thread.
+  const texts = await Promise.all(
+    entries.value.map(async ({ tag }) => [tag, await textOf(join(root, `${tag}.sql`))] as const),
+  );
   const files: Record<string, string> = {};
-  for (const { tag } of entries.value) {
-    const text = await textOf(join(root, `${tag}.sql`));
+  for (const [tag, text] of texts) {
     if (text === undefined) return err({ code: "missing", name: tag });
     files[tag] = text;
   }
