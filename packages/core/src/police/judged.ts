@@ -55,9 +55,10 @@ export class JudgedTexts {
   }
 
   get(text: JudgedText): Judged | undefined {
+    // Before a key is made of it.
+    if (text.sql.length > lengthMax) return undefined;
     const known = this.#texts.get(keyOf(text, text.sql));
     if (known !== undefined && this.#holds(known)) return known;
-    if (text.sql.length > lengthMax) return undefined;
     const form = formOf(text.sql, text.dialect);
     if (form === undefined) return undefined;
     const alike = this.#forms.get(keyOf(text, form.key));
