@@ -216,6 +216,15 @@ describe("what OPA leaves of a rule", () => {
     expect(await told("compile", compiled(query))).toMatchObject({ kind: "deny" });
   });
 
+  it("names an operator that it has no form for, and repeats nothing else", async () => {
+    const reasonOf = async (operator: string) => {
+      const decision = await told("compile", compiled(field(operator, "x")));
+      return decision.kind === "deny" ? decision.reason : decision.kind;
+    };
+    expect(await reasonOf("regex")).toContain("the operator regex");
+    expect(await reasonOf("a b")).toContain("the operator in it");
+  });
+
   it.each([
     [{ "*": {} }, undefined],
     [
