@@ -2,7 +2,7 @@
 import { askPg } from "../ask.mjs";
 import { freePort } from "../fleet.mjs";
 import { metricOf, ready, statusOf } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 
 export const title =
   "a worker starts from a peer while the control plane is dead, and is stale until it answers";
@@ -27,8 +27,10 @@ export async function run(fleet) {
   const second = await fleet.worker("w2", url, { link: peerOf(first.ports.adminApi) });
   await second.open().then(ready);
   fleet.figure(`ready ${Math.round(performance.now() - second.startedMs)} ms after its start`);
+  const judge = ({ configSource, stale }) =>
+    same([configSource, stale], ["peer", true], "source, stale");
   const copied = await statusOf(second);
-  same([copied.configSource, copied.stale], ["peer", true], "source, stale");
+  judge(copied);
   same(copied.activeRevision, activeRevision, "the revision");
   check(
     Date.parse(copied.confirmedAt) >= Date.parse(confirmedAt),
@@ -48,6 +50,7 @@ export async function run(fleet) {
     await until(`${worker.name} is confirmed`, async () => !(await statusOf(worker)).stale, 60);
     const status = await statusOf(worker);
     same(status.configSource, "controlPlane", `${worker.name}: the source`);
+    await notices("a worker that was confirmed", () => judge(status), /source, stale/);
     same(await metricOf(worker, "gateway_worker_config_stale"), 0, "gateway_worker_config_stale");
   }
 }

@@ -1,7 +1,7 @@
 /** A configuration that the control plane can open and a worker can not: rejected whole, and told where an operator looks. */
 import { askPg } from "../ask.mjs";
 import { activeAt, ready, rejections, statusOf } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 
 export const title =
   "a snapshot that a worker can not open is rejected whole, counted and reported";
@@ -21,7 +21,8 @@ export async function run(fleet) {
   same(put.status, 200, "the control plane takes it");
   await until("it is counted", async () => (await rejections(worker)) > 0);
   const status = await statusOf(worker);
-  same(status.activeRevision, activeRevision, "the active revision");
+  const judge = (now) => same(now.activeRevision, activeRevision, "the active revision");
+  judge(status);
   same(status.downloadedRevision, put.body.revision, "the downloaded revision");
   check(status.lastError.includes("gateway.files.allow"), `the reason: ${status.lastError}`);
   same(await askPg(worker, "select 42"), "42", "the old configuration serves");
@@ -36,6 +37,8 @@ export async function run(fleet) {
   const again = await control.admin.ask("PUT", path, mended, { "if-match": put.etag });
   same(again.status, 200, `the mended one (${JSON.stringify(again.body)})`);
   await activeAt(worker, again.body.revision);
+  const taken = await statusOf(worker);
+  await notices("a snapshot that is activated", () => judge(taken), /the active revision/);
   await until("the registry is well again", async () => {
     const [row] = await control.admin.all("/admin/workers");
     return row?.status === "active";
