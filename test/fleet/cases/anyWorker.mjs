@@ -1,7 +1,7 @@
 /** Three workers behind a balancer that sends each request to the next: every poll is answered, wherever it arrives. */
 import { Agent, request } from "node:http";
 import { metricOf, ready } from "../ops.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 
 const queries = Number(process.env.FLEET_POLLED ?? 1_000);
 export const title = `each poll goes to another worker: ${queries} queries, none lost; an owner killed in between`;
@@ -30,12 +30,22 @@ export async function run(fleet) {
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
-  same(wrong.slice(0, 5), [], "queries that were lost or wrong");
+  const judge = () => same(wrong.slice(0, 5), [], "queries that were lost or wrong");
+  judge();
+  wrong.push(await strayed(workers[0]));
+  await notices("a poll of nobody's query", judge, /lost or wrong/);
   const relayed = await Promise.all(workers.map((worker) => relayedBy(worker)));
   check(Math.min(...relayed) > queries / 9, `each worker sent polls on: ${relayed.join()}`);
   fleet.figure(`${queries} queries, ${relayed.reduce((a, b) => a + b)} polls sent on`);
   await addedByRelay(fleet, workers);
   await ownerKilled(fleet, workers, balancer);
+}
+
+/** What is told of a handle that no worker gave out. */
+async function strayed({ ports }) {
+  const { status } = await ask(ports.trinoHttp, "GET", "/v1/statement/executing/nobody/y1/1");
+  check(status !== 200, "a handle of nobody is answered");
+  return `status ${status}`;
 }
 
 /** A query whose first link was given out by a worker that is killed before it is followed. */

@@ -1,7 +1,7 @@
 /** F10 for copies: clocks that are two hours off. The control plane's word is taken, a copy can not be made younger. */
 import { freePort } from "../fleet.mjs";
 import { ready, readyStatus, statusOf } from "../ops.mjs";
-import { same, until } from "../wait.mjs";
+import { notices, same, until } from "../wait.mjs";
 
 export const title =
   "F10: two hours off either way, a copy is refused and the control plane is not";
@@ -40,7 +40,7 @@ export async function run(fleet) {
       const status = await statusOf(worker);
       return /peer/.test(status.lastError ?? "") && status;
     });
-    same(await readyStatus(worker), 503, `${worker.name}: ready with a copy of another time`);
+    await judgeUnready(worker);
     const ofDisk = () =>
       worker.events("worker.configRejected").filter(({ source }) => source === "disk");
     const disk = await until(`${worker.name} tells of its disk`, () => {
@@ -54,6 +54,13 @@ export async function run(fleet) {
   control.restart();
   await control.open();
   await Promise.all(workers.map((worker) => ready(worker, 60)));
+  for (const worker of workers) {
+    await notices("a worker that serves", () => judgeUnready(worker), /ready with a copy/);
+  }
+}
+
+async function judgeUnready(worker) {
+  same(await readyStatus(worker), 503, `${worker.name}: ready with a copy of another time`);
 }
 
 async function linkTo(peer) {

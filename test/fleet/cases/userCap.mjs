@@ -5,7 +5,7 @@ import { mostAtOnce, startEngine } from "../engine.mjs";
 import { servingConfig } from "../fleet.mjs";
 import { ready } from "../ops.mjs";
 import { idle } from "../shared.mjs";
-import { check, same, until } from "../wait.mjs";
+import { check, notices, same, until } from "../wait.mjs";
 
 export const title = "one user's queries never pass its limit over two workers; others go on (I4)";
 export const usualSeconds = 30;
@@ -33,7 +33,11 @@ export async function run(fleet) {
 
   const anns = ofUser(engine, "ann");
   same(anns.length, 8 * perConnection, "queries of ann");
-  same(mostAtOnce(anns), perUser, "most of ann's at once at the engine");
+  const judge = (statements) =>
+    same(mostAtOnce(statements), perUser, "most of ann's at once at the engine (I4)");
+  judge(anns);
+  const over = Array.from({ length: perUser + 1 }, () => anns[0]);
+  await notices("a limit that is passed", () => judge([...anns, ...over]), /I4/);
   check(mostAtOnce(ofUser(engine, "bob")) === perUser, "bob had less than his share");
   fleet.figure(`${anns.length} queries of one user over two workers, never more than ${perUser}`);
   await Promise.all([control, ...workers].map((program) => program.stop()));
