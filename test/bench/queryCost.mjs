@@ -2,8 +2,8 @@
  * `node test/bench/queryCost.mjs [form …]`: the processor time of the gateway's main thread for one query of each way in
  * which a client of PostgreSQL or MySQL can send it, beside a bare Node relay in the same run.
  *
- * `BENCH_BEFORE=folder` adds the gateway of another build (a copy of `dist` beside it); ways take turns. `BENCH_SECONDS`
- * is the time for each form, 12 unless said. `--profile`: a profile of the gateway for each form, in `bench/`.
+ * `BENCH_BEFORE=folder` adds the gateway of another build (a copy of `dist` beside it), `BENCH_AFTER=folder` is the one
+ * measured, in the place of this tree's; ways take turns. `BENCH_SECONDS` is the time for each form, 12 unless said. `--profile`: a profile of the gateway for each form, in `bench/`.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -18,9 +18,9 @@ import { pgStartup } from "./rawPostgres.mjs";
 const host = "127.0.0.1";
 const seconds = Number(process.env["BENCH_SECONDS"] ?? 12);
 const clients = 8;
-const perRound = 2_000;
-const oneByOne = 1_000;
-const warmQueries = 12_000;
+const perRound = 1_000;
+const oneByOne = 500;
+const warmQueries = 8_000;
 
 const [P, B, D, E, S] = ["P", "B", "D", "E", "S"];
 const bind = (name) => pgMessage(B, `\0${name}\0${"\0".repeat(6)}`);
@@ -67,9 +67,10 @@ standIns.kill("SIGKILL");
 process.exit(0);
 
 function builds() {
-  const before = process.env["BENCH_BEFORE"];
-  const bundle = before === undefined ? undefined : join(resolve(before), "gateway.js");
-  return [...(bundle === undefined ? [] : [["before", bundle]]), ["gateway", undefined]];
+  const bundleIn = (folder) => folder && join(resolve(folder), "gateway.js");
+  const before = bundleIn(process.env["BENCH_BEFORE"]);
+  const after = bundleIn(process.env["BENCH_AFTER"]);
+  return [...(before === undefined ? [] : [["before", before]]), ["gateway", after]];
 }
 
 /** With one cluster: a session that may also reach an engine of another kind is not relayed. */

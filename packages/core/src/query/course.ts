@@ -88,6 +88,18 @@ export async function answerOf(course: Course): Promise<Answer> {
   }
 }
 
+/** The next event of a course for whoever is none, or how it ended. */
+export async function nextOf<Ended>(
+  course: Course<Ended>,
+): Promise<IteratorResult<ResultEvent, Ended>> {
+  for (let step = course.next(); ;) {
+    if (step.done === true) return step;
+    const { value } = step;
+    if (!(value instanceof Promise)) return { done: false, value };
+    step = await after(course, value);
+  }
+}
+
 /** Ends a course early, with everything that it does then. Does nothing where it is over. */
 export async function endCourse<Ended>(course: Course<Ended>): Promise<void> {
   await ending(course);

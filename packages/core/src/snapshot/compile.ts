@@ -33,7 +33,7 @@ import { compileGuards, type Guards } from "../guard/guards.ts";
 import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
 import type { GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import { askLocal, askScripts, noLocal, type AskScript } from "../route/rule/ask.ts";
-import { compileRoutes } from "../route/route.ts";
+import { compileRoutes, type Routing } from "../route/route.ts";
 import { withEngineLogins, withinRealm } from "./engineLogins.ts";
 import type { ClusterHealth, Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
@@ -129,10 +129,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       const identity = renewed(asked.session.identity, host, authenticator);
       if (identity === undefined) return err(gatewayError("auth.expired"));
       const query = askedBy(asked, identity);
-      const tagged = (routed: Result<Routed, GatewayError>) =>
-        routed.ok ? ok(taggedAs(routed.value, found(groups, routed.value.group))) : routed;
-      const routed = routes.route(query, trace, signal);
-      return routed instanceof Promise ? routed.then(tagged) : tagged(routed);
+      return taggedIn(routes.route(query, trace, signal), groups);
     },
     tagged: (query) => taggedAs(query, found(groups, query.group)),
     police: policing.police,
@@ -172,6 +169,11 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       await closeParts(parts);
     },
   };
+}
+
+function taggedIn(routed: Routing, groups: Pick<FirstUse<CompiledGroup>, "get">): Routing {
+  if (routed instanceof Promise) return routed.then((one) => taggedIn(one, groups));
+  return routed.ok ? ok(taggedAs(routed.value, found(groups, routed.value.group))) : routed;
 }
 
 function askedBy<Q extends { readonly session: { readonly identity: AuthContext } }>(

@@ -10,6 +10,7 @@ import type {
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { courseOf, streamOf, waited, type Course } from "@gateway/core/query/course.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { ForwardableKind } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
@@ -22,21 +23,14 @@ import { catalogName } from "../starRocks/client/session.ts";
 import type { Account, Server } from "../starRocks/client/login.ts";
 import type { StarRocksConfig } from "../starRocks/config.ts";
 import { placesAhead } from "../starRocks/sql/parameters.ts";
+import { bring } from "./client/bring.ts";
 import { killQuery } from "./client/killing.ts";
 import { serversOf } from "./client/reach.ts";
 import type { Seat } from "./client/seat.ts";
 import { SeatPool } from "./client/seatPool.ts";
 import { Seating, type Login } from "./client/seating.ts";
 import type { MysqlConfig } from "./config.ts";
-import {
-  bring,
-  describeOn,
-  isCalled,
-  MysqlLane,
-  runOn,
-  type Called,
-  type RunContext,
-} from "./lane.ts";
+import { courseOn, describeOn, isCalled, MysqlLane, type Called, type RunContext } from "./lane.ts";
 import { beginSql } from "./sql/begin.ts";
 
 /** Makes the cluster's pools; an unreachable server opens and is unhealthy. */
@@ -105,12 +99,20 @@ class MysqlBackend implements Backend {
     };
   }
 
-  async *execute(query: Identified, signal: AbortSignal): ResultStream {
-    if (!isCalled(query)) return yield* this.#parts.plain.execute(query, signal);
-    const taken = await this.#take(query, signal);
-    if (!taken.ok) return yield { kind: "failed", error: taken.error };
+  execute(query: Identified, signal: AbortSignal): ResultStream {
+    return streamOf(this.course(query, signal));
+  }
+
+  *course(query: Identified, signal: AbortSignal): Course {
+    if (!isCalled(query)) return yield* courseOf(this.#parts.plain.execute(query, signal));
+    const now = this.#takenNow(query, signal);
+    const taken = now === undefined ? yield* waited(this.#take(query, signal)) : ok(now);
+    if (!taken.ok) {
+      yield { kind: "failed", error: taken.error };
+      return;
+    }
     try {
-      yield* runOn(taken.value, query, this.#context, signal);
+      yield* courseOn(taken.value, query, this.#context, signal);
     } finally {
       this.#leave(taken.value);
     }
@@ -176,6 +178,15 @@ class MysqlBackend implements Backend {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pool.close();
     await this.#parts.plain[Symbol.asyncDispose]();
+  }
+
+  /** One of the service account that is at rest and stands where the session does; undefined where `#take` has to see. */
+  #takenNow(query: Called, signal: AbortSignal): Seat | undefined {
+    const { poolMode, queryAuth } = this.#parts.config;
+    const shared = (queryAuth?.type ?? "serviceAccount") === "serviceAccount";
+    if (!shared || query.backendIdentity.mode !== "serviceAccount" || poolMode === "session")
+      return undefined;
+    return this.#seating.takenNow(query, signal);
   }
 
   /** A connection of the query's identity. */

@@ -3,21 +3,22 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { PinnedLane } from "@gateway/core/port/backend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Slices } from "@gateway/core/port/host.ts";
+import { courseOf, endCourse, streamOf, waited, type Course } from "@gateway/core/query/course.ts";
 import type { Description, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
-import type { Identified, Session } from "@gateway/core/query/query.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Division } from "@gateway/core/sql/session/statement.ts";
 import { aftermath, bringLastId, leavesMore } from "../starRocks/client/aftermath.ts";
 import { ask } from "../starRocks/client/control.ts";
-import { readsPlainly } from "../starRocks/client/connect.ts";
 import { describeText } from "../starRocks/client/describe.ts";
-import { modeVariable, usedDatabase, variablesSet } from "../starRocks/client/session.ts";
-import { bring as bringForward, set, use } from "../starRocks/lane.ts";
+import { usedDatabase, variablesSet } from "../starRocks/client/session.ts";
+import { set, use } from "../starRocks/lane.ts";
 import { withQuestions } from "../starRocks/sql/parameters.ts";
 import { quoteIdentifier } from "../starRocks/sql/quote.ts";
+import { bring } from "./client/bring.ts";
 import { cancelled, drained, isParked, settled } from "./client/ending.ts";
 import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
@@ -44,41 +45,66 @@ export interface RunContext {
 const endingMs = 10_000;
 
 /** Runs one statement on a connection, which is marked where anything may be left on it. */
-export async function* runOn(
+export function* courseOn(
   seat: Seat,
   query: Called,
   context: RunContext,
   signal: AbortSignal,
-): ResultStream {
+): Course {
   const { member } = seat;
-  const { engineSql: sql, session } = query;
-  if (seat.busy) return yield failed(stillBusy);
+  const { session } = query;
+  if (seat.busy) {
+    yield failed(stillBusy);
+    return;
+  }
   if (!member.quiet) {
     member.destroy();
-    return yield failed(gatewayError("engine.broken", { detail: "bytes that nobody asked for" }));
+    yield failed(gatewayError("engine.broken", { detail: "bytes that nobody asked for" }));
+    return;
   }
   seat.busy = true;
   try {
-    const brought = await bring(seat, session, context, signal);
-    if (brought !== undefined) return yield failed(brought);
-    const database = usedDatabase(sql);
-    if (database !== undefined) return yield* use(member, database, context, signal);
-    const variables = variablesSet(sql, "either");
-    if (variables !== undefined) return yield* set(member, variables, context, signal);
-    const admission = admitted(seat, query, context);
-    if (!admission.ok) return yield failed(admission.error);
-    const { asksFile } = admission.value;
-    const refused = await bringLastId(member, session, sql, signal);
-    if (refused !== undefined) return yield failed(refused);
-    const { slices } = context;
-    const reading = sentText(member, query, { slices, user: session.identity.user, signal });
-    const text = reading instanceof Promise ? await reading : reading;
-    if (!text.ok) return yield failed(text.error);
-    if (signal.aborted) return yield failed(gatewayError("query.cancelled"));
-    yield* running(seat, query, { ...context, localFiles: asksFile, text: text.value }, signal);
+    const bringing = bring(seat, session, context, signal);
+    const brought = bringing && (yield* waited(bringing));
+    const refused = brought ?? (yield* admittedOn(seat, query, context, signal));
+    if (refused !== undefined) yield failed(refused);
   } finally {
     seat.busy = false;
   }
+}
+
+/** Runs it on a connection that stands where its session does. Answers why it does not run. */
+function* admittedOn(
+  seat: Seat,
+  query: Called,
+  context: RunContext,
+  signal: AbortSignal,
+): Course<GatewayError | undefined> {
+  const { member } = seat;
+  const { engineSql: sql, session } = query;
+  const database = usedDatabase(sql);
+  if (database !== undefined) {
+    yield* courseOf(use(member, database, context, signal));
+    return undefined;
+  }
+  const variables = variablesSet(sql, "either");
+  if (variables !== undefined) {
+    yield* courseOf(set(member, variables, context, signal));
+    return undefined;
+  }
+  const admission = admitted(seat, query, context);
+  if (!admission.ok) return admission.error;
+  const { asksFile } = admission.value;
+  const bringingId = bringLastId(member, session, sql, signal);
+  const refused = bringingId && (yield* waited(bringingId));
+  if (refused !== undefined) return refused;
+  const { slices } = context;
+  const reading = sentText(member, query, { slices, user: session.identity.user, signal });
+  const text = reading instanceof Promise ? yield* waited(reading) : reading;
+  if (!text.ok) return text.error;
+  if (signal.aborted) return gatewayError("query.cancelled");
+  yield* running(seat, query, { ...context, localFiles: asksFile, text: text.value }, signal);
+  return undefined;
 }
 
 /** Judges the statement, and marks the connection by what it leaves there. */
@@ -96,12 +122,12 @@ function admitted(
   return refused === undefined ? ok({ asksFile }) : err(refused);
 }
 
-async function* running(
+function* running(
   seat: Seat,
   query: Called,
   context: RunContext & { readonly text: string },
   signal: AbortSignal,
-): ResultStream {
+): Course {
   const { member } = seat;
   const { engineSql: sql, session, mysql: call } = query;
   const { clock, localFiles } = context;
@@ -125,85 +151,43 @@ async function* running(
   const statement = { member, clock, text, tag, call, native, localFiles, signal };
   const events = runStatement(statement, trace);
   try {
-    for (;;) {
-      const step = await events.next();
-      if (step.done === true) break;
+    for (let step = events.next(); step.done !== true;) {
       const event = step.value;
+      if (event instanceof Promise) {
+        step = events.next(yield* waited(event));
+        continue;
+      }
       const last = event.kind === "done" || event.kind === "failed";
       // The server did not speak as it must, and nobody knows what it will say next.
       if (last && trace.open) member.destroy();
-      if (last && ending !== undefined) await settled(seat, ending, signal);
+      if (last && ending !== undefined) yield* waited(settled(seat, ending, signal));
       if (event.kind === "failed" && signal.aborted) {
         yield failed(gatewayError("query.cancelled"));
       } else if (event.kind === "done" && ending === undefined && leavesMore(sql, event, trace)) {
-        yield* await saidBehind(seat, { sql, session, done: event, ...trace }, signal);
+        yield* saidBehind(seat, { sql, session, done: event, ...trace }, signal);
       } else yield event;
+      step = events.next();
     }
   } finally {
     signal.removeEventListener("abort", abort);
-    if (trace.open && member.open) await drained(seat, events, { trace, end });
-    if (ending !== undefined) await ending;
-    if (call.execution?.cursor !== undefined) await events.return();
+    if (trace.open && member.open) yield* waited(drained(seat, events, { trace, end }));
+    if (ending !== undefined) yield* waited(ending);
+    if (call.execution?.cursor !== undefined) yield* waited(endCourse(events));
     limit?.[Symbol.dispose]();
   }
 }
 
 /** What the server says behind a statement, with its status as the statement left it. */
-async function saidBehind(
+function* saidBehind(
   seat: Seat,
   finished: Parameters<typeof aftermath>[1],
   signal: AbortSignal,
-): Promise<readonly ResultEvent[]> {
+): Course {
   const { tainted } = seat.member;
-  const events = await aftermath(seat.member, finished, signal);
+  const events = yield* waited(aftermath(seat.member, finished, signal));
   if (seat.member.tainted && !tainted) seat.used = true;
-  return events;
+  yield* events;
 }
-
-/** Brings the connection where the session stands. The error where it can not get there. */
-export async function bring(
-  seat: Seat,
-  session: Session,
-  context: Pick<RunContext, "database">,
-  signal: AbortSignal,
-): Promise<GatewayError | undefined> {
-  for (const name of seat.others(session)) {
-    const refused = await unset(seat, name, signal);
-    if (refused !== undefined) return refused;
-    seat.member.variables.delete(name);
-  }
-  return await bringForward(seat.member, session, { ...context, modes: "either" }, signal);
-}
-
-/** Gives a variable back its value of the server, in the middle of a session or a transaction. */
-async function unset(
-  seat: Seat,
-  name: string,
-  signal: AbortSignal,
-): Promise<GatewayError | undefined> {
-  const { member } = seat;
-  // The isolation of one transaction: what follows on the connection comes behind its cleaning.
-  if (isolationNames.includes(name) && !seat.kept) {
-    seat.used = true;
-    return undefined;
-  }
-  const names = isolationNames.includes(name) ? isolationNames : [name];
-  let refused: GatewayError | undefined;
-  for (const one of names) {
-    const done = await ask(member, `SET SESSION ${quoteIdentifier(one)} = DEFAULT`, signal);
-    refused = done.ok ? undefined : done.error;
-    if (done.ok) break;
-  }
-  const code =
-    refused === undefined && name === modeVariable ? await readsPlainly(member, signal) : undefined;
-  if (code === undefined) return refused;
-  // Nobody knows how it reads texts.
-  member.destroy();
-  return gatewayError("engine.broken", { detail: code });
-}
-
-/** What MySQL, and MariaDB before 11.1, call it. */
-const isolationNames: readonly string[] = ["transaction_isolation", "tx_isolation"];
 
 /** Parameters and columns without running, as the server prepares it. */
 export async function describeOn(
@@ -260,7 +244,7 @@ export class MysqlLane implements PinnedLane {
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     const called = this.#called(query);
     if (!called.ok) return yield failed(called.error);
-    yield* runOn(this.#begun.seat, called.value, this.#context, signal);
+    yield* streamOf(courseOn(this.#begun.seat, called.value, this.#context, signal));
   }
 
   async describe(

@@ -67,29 +67,9 @@ export function* courseOn(
   context: RunContext,
   signal: AbortSignal,
 ): Course {
-  member.session = query.session.process;
-  // Before it is looked up among what the connection keeps prepared.
-  const leaving = withoutOthers(member, query, signal);
-  const left = leaving && (yield* waited(leaving));
-  if (left !== undefined) {
-    yield { kind: "failed", error: left };
-    return;
-  }
-  const call = callOf(member, query, context);
-  if (!call.ok) {
-    yield { kind: "failed", error: call.error };
-    return;
-  }
-  const forgetting = forgetSequences(member, query, context, signal);
-  const unforgotten = forgetting && (yield* waited(forgetting));
-  const bringing = unforgotten === undefined ? brought(member, query, context, signal) : undefined;
-  const refused = unforgotten ?? (bringing && (yield* waited(bringing)));
-  if (refused !== undefined) {
-    yield { kind: "failed", error: refused };
-    return;
-  }
-  if (signal.aborted) {
-    yield { kind: "failed", error: gatewayError("query.cancelled") };
+  const ready = yield* readied(member, query, context, signal);
+  if (!ready.ok) {
+    yield { kind: "failed", error: ready.error };
     return;
   }
   const trace: Trace = { open: false };
@@ -103,7 +83,7 @@ export function* courseOn(
   const abort = (): void => void end();
   signal.addEventListener("abort", abort, { once: true });
   try {
-    const running = runCall(member, call.value, context.clock, trace);
+    const running = runCall(member, ready.value, context.clock, trace);
     for (let step = running.next(); step.done !== true;) {
       const event = step.value;
       if (event instanceof Promise) {
@@ -126,6 +106,29 @@ export function* courseOn(
     if (trace.open && member.open) yield* waited(drained(member, end, context));
     if (ending !== undefined) yield* waited(ending);
   }
+}
+
+/** Makes the connection ready for a statement. Answers what is to be sent, or why nothing is. */
+function* readied(
+  member: Member,
+  query: Identified,
+  context: RunContext,
+  signal: AbortSignal,
+): Reading<Result<Call, GatewayError>> {
+  member.session = query.session.process;
+  // Before it is looked up among what the connection keeps prepared.
+  const leaving = withoutOthers(member, query, signal);
+  const left = leaving && (yield* waited(leaving));
+  if (left !== undefined) return err(left);
+  const call = callOf(member, query, context);
+  if (!call.ok) return call;
+  const forgetting = forgetSequences(member, query, context, signal);
+  const unforgotten = forgetting && (yield* waited(forgetting));
+  if (unforgotten !== undefined) return err(unforgotten);
+  const bringing = brought(member, query, context, signal);
+  const refused = bringing && (yield* waited(bringing));
+  if (refused !== undefined) return err(refused);
+  return signal.aborted ? err(gatewayError("query.cancelled")) : call;
 }
 
 /**

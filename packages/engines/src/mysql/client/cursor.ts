@@ -3,7 +3,7 @@
  * locks nor a server that waits for its network. Between two fetches nothing is on the connection.
  */
 import { gatewayError } from "@gateway/core/error.ts";
-import type { ResultEvent } from "@gateway/core/query/event.ts";
+import type { Course } from "@gateway/core/query/course.ts";
 import type { MysqlCursor } from "@gateway/core/query/mysqlCall.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
@@ -29,25 +29,25 @@ interface Fetching {
 }
 
 /** Fetches as many rows as are wanted each time an event is asked for, until the server says that it was the last. */
-export async function* fetchRows(
+export function* fetchRows(
   { format, counted, member, trace }: Fetching,
   { cursor, prepared, signal }: OpenCursor,
-): AsyncGenerator<ResultEvent, Ended, void> {
+): Course<Ended> {
   for (;;) {
     if (signal.aborted) return gatewayError("query.cancelled");
     trace.open = true;
     sendFetch(member, prepared, cursor.wanted);
     const fetched = new Packets(() => member.next());
-    let batch = await nativeRows(fetched, format);
+    let batch = yield* nativeRows(fetched, format);
     while (batch !== undefined) {
-      const next = await nativeRows(fetched, format);
+      const next = yield* nativeRows(fetched, format);
       if (next === undefined) break;
       counted.rows += batch.rows;
       counted.bytes += batchBytes(batch);
       yield { kind: "batch", batch };
       batch = next;
     }
-    const end = await endOf(fetched);
+    const end = yield* endOf(fetched);
     if ("code" in end) return end;
     if (fetched.surplus) return noAnswer("an end of rows");
     const last = "error" in end || (end.status & serverStatus.lastRowSent) !== 0;

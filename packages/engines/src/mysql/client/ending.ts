@@ -1,5 +1,5 @@
 /** The end of a statement whose client left or cancelled it: nothing of it may meet the connection's next one. */
-import type { ResultStream } from "@gateway/core/query/event.ts";
+import { nextOf, type Course } from "@gateway/core/query/course.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import { ask } from "../../starRocks/client/control.ts";
 import type { Trace } from "./run.ts";
@@ -34,12 +34,12 @@ export async function settled(
 /** Reads what the server still has to say to a reader who left. */
 export async function drained(
   { member }: Seat,
-  events: ResultStream,
+  events: Course,
   { trace, end }: { readonly trace: Trace; readonly end: () => Promise<void> },
 ): Promise<void> {
   const ended = end();
   while (trace.open && member.open) {
-    const step = await events.next();
+    const step = await nextOf(events);
     if (step.done === true) break;
   }
   await ended;

@@ -1,5 +1,6 @@
 /** Rows of a result as packets, and how it ends. */
 import type { GatewayError } from "@gateway/core/error.ts";
+import { waited, type Reading } from "@gateway/core/query/course.ts";
 import type { NativeBatch, NativeFormat } from "@gateway/core/type/vector.ts";
 import { errorOf } from "../../starRocks/errors.ts";
 import { isEnd, readEof, readError, type OkReply } from "../../starRocks/client/reply.ts";
@@ -17,17 +18,18 @@ export function isRow(byte: number, length: number): boolean {
 }
 
 /** The next rows; undefined at what ends them, which stays. */
-export async function nativeRows(
+export function* nativeRows(
   packets: Packets,
   format: NativeFormat,
-): Promise<NativeBatch | undefined> {
-  const found = await packets.rowBytes(isRow);
+): Reading<NativeBatch | undefined> {
+  const here = packets.rowBytesHere(isRow);
+  const found = here === "short" ? yield* waited(packets.rowBytes(isRow)) : here;
   return found && { form: "native", format, ...found };
 }
 
 /** What is behind the rows. */
-export async function endOf(packets: Packets): Promise<Ended> {
-  const last = packets.held() ?? (await packets.one());
+export function* endOf(packets: Packets): Reading<Ended> {
+  const last = packets.held() ?? (yield* waited(packets.one()));
   if (last === undefined) return brokenOf(packets);
   if (last.payload[0] === 0xff) return { error: errorOf(readError(last.payload)) };
   return { affectedRows: 0, insertId: 0n, info: "", ...readEof(last.payload) };

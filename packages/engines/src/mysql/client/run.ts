@@ -4,13 +4,8 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
-import type {
-  DoneEvent,
-  FailedEvent,
-  QueryStats,
-  ResultEvent,
-  ResultStream,
-} from "@gateway/core/query/event.ts";
+import { waited, type Course, type Reading } from "@gateway/core/query/course.ts";
+import type { DoneEvent, FailedEvent, QueryStats, ResultEvent } from "@gateway/core/query/event.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
@@ -53,7 +48,7 @@ export interface Trace {
 }
 
 /** Runs it. Where `trace.open` is left true, the connection is of no use until the rest was read. */
-export async function* runStatement(statement: Statement, trace: Trace): ResultStream {
+export function* runStatement(statement: Statement, trace: Trace): Course {
   const { member, call, text } = statement;
   const { execution } = call;
   if (execution === undefined) {
@@ -61,10 +56,14 @@ export async function* runStatement(statement: Statement, trace: Trace): ResultS
     member.send(commandPackets(commandCode.query, text));
     return yield* readAnswer(statement, "mysqlRows", trace);
   }
-  const prepared = await prepareText(member, text, execution.parameters, (open) => {
+  const preparing = prepareText(member, text, execution.parameters, (open) => {
     trace.open = open;
   });
-  if (!prepared.ok) return yield failed(prepared.error);
+  const prepared = yield* waited(preparing);
+  if (!prepared.ok) {
+    yield failed(prepared.error);
+    return;
+  }
   trace.open = true;
   sendExecution(member, prepared.value, execution);
   const { cursor } = execution;
@@ -77,33 +76,45 @@ export async function* runStatement(statement: Statement, trace: Trace): ResultS
   }
 }
 
-async function* readAnswer(
+function* readAnswer(
   statement: Statement,
   format: NativeFormat,
   trace: Trace,
   open?: OpenCursor,
-): ResultStream {
+): Course {
+  const { member } = statement;
+  const packets = new Packets(() => member.next());
+  try {
+    yield yield* readResults(statement, { packets, format, trace, open });
+  } finally {
+    endedBy(packets, member, trace);
+  }
+}
+
+/** Reads all results of an answer. Returns what is to be said at its end. */
+function* readResults(
+  statement: Statement,
+  { packets, format, trace, open }: Pick<Answering, "packets" | "format" | "trace" | "open">,
+): Course<DoneEvent | FailedEvent> {
   const { member, clock, native } = statement;
   const startedMs = clock.nowMs();
-  const packets = new Packets(() => member.next());
-  using _surplus = { [Symbol.dispose]: () => endedBy(packets, member, trace) };
   const counted = { rows: 0, bytes: 0 };
   let before: End | undefined;
   let asked = false;
   for (;;) {
-    const first = packets.held() ?? (await packets.one());
-    if (first === undefined) return yield failed(brokenOf(packets));
+    const first = packets.held() ?? (yield* waited(packets.one()));
+    if (first === undefined) return failed(brokenOf(packets));
     const head = readHead(first.payload);
     let end: End;
     switch (head.kind) {
       case "broken":
-        return yield failed(noAnswer("an answer"));
+        return failed(noAnswer("an answer"));
       case "error":
         trace.open = false;
-        return yield failed(errorOf(head.error));
+        return failed(errorOf(head.error));
       case "localInfile": {
-        const refused = await fileFor(statement, packets, head.name, asked);
-        if (refused !== undefined) return yield failed(refused);
+        const refused = yield* waited(fileFor(statement, packets, head.name, asked));
+        if (refused !== undefined) return failed(refused);
         asked = true;
         continue;
       }
@@ -114,10 +125,10 @@ async function* readAnswer(
       case "columns": {
         const reading = { packets, native, format, counted, member, trace, open };
         const ended = yield* readResult(reading, head.count, before);
-        if ("code" in ended) return yield failed(ended);
+        if ("code" in ended) return failed(ended);
         // An error behind rows is the end of all of it.
         if ("error" in ended) trace.open = false;
-        if ("error" in ended) return yield failed(ended.error);
+        if ("error" in ended) return failed(ended.error);
         end = ended;
         break;
       }
@@ -126,7 +137,7 @@ async function* readAnswer(
     if ((end.status & moreResults) === 0) {
       trace.open = false;
       const stats = { queueMs: 0, executionMs: clock.nowMs() - startedMs, ...counted };
-      return yield doneOf(end, statement, stats);
+      return doneOf(end, statement, stats);
     }
     before = end;
   }
@@ -137,7 +148,7 @@ function endedBy(packets: Packets, member: Member, { open }: Trace): void {
   if (!open && packets.surplus) member.destroy();
 }
 
-interface Reading {
+interface Answering {
   readonly packets: Packets;
   readonly native: boolean;
   readonly format: NativeFormat;
@@ -148,13 +159,9 @@ interface Reading {
 }
 
 /** Columns and rows, and how they ended. A `GatewayError` itself is a server that did not speak as it must. */
-async function* readResult(
-  reading: Reading,
-  count: number,
-  before: End | undefined,
-): AsyncGenerator<ResultEvent, Ended, void> {
+function* readResult(reading: Answering, count: number, before: End | undefined): Course<Ended> {
   const { packets, native, format, counted, trace, open } = reading;
-  const read = await readColumns(packets, count);
+  const read = yield* readColumns(packets, count);
   if ("code" in read) return read;
   // What is no client's own answer has one result.
   if (before !== undefined && !native) return severalResults;
@@ -168,15 +175,15 @@ async function* readResult(
   if (cursor !== undefined) return yield* fetchRows(reading, cursor);
   for (;;) {
     const batch = native
-      ? await nativeRows(packets, format)
-      : await textRows(packets, read.columns);
+      ? yield* nativeRows(packets, format)
+      : yield* waited(textRows(packets, read.columns));
     if (batch === undefined) break;
     if ("code" in batch) return batch;
     counted.rows += batch.rows;
     counted.bytes += batchBytes(batch);
     yield { kind: "batch", batch };
   }
-  return await endOf(packets);
+  return yield* endOf(packets);
 }
 
 /** A file goes to the server once, and only where the statement may ask for one. */
@@ -212,16 +219,16 @@ interface ReadColumns {
   readonly status: number;
 }
 
-async function readColumns(packets: Packets, count: number): Promise<ReadColumns | GatewayError> {
+function* readColumns(packets: Packets, count: number): Reading<ReadColumns | GatewayError> {
   const columns: ReadColumn[] = [];
   while (columns.length < count) {
-    const packet = packets.held() ?? (await packets.one());
+    const packet = packets.held() ?? (yield* waited(packets.one()));
     if (packet === undefined) return brokenOf(packets);
     const column = readColumn(packet);
     if (column === undefined) return noAnswer("a column");
     columns.push(column);
   }
-  const end = packets.held() ?? (await packets.one());
+  const end = packets.held() ?? (yield* waited(packets.one()));
   if (end === undefined) return brokenOf(packets);
   if (end.payload[0] !== 0xfe) return noAnswer("an end of columns");
   return { columns, status: readEof(end.payload).status };

@@ -71,6 +71,17 @@ export class SeatPool {
     return made;
   }
 
+  /** The seat of this key that was given back last, if there is a place, it fits and nothing has to be waited for. */
+  takenNow(key: string, fits: (seat: Seat) => boolean): Seat | undefined {
+    if (this.#closed || this.#taken >= this.#options.size) return undefined;
+    const seat = this.#idle.at(-1)?.seat;
+    if (seat?.key !== key || !seat.member.open || !seat.member.quiet || !fits(seat))
+      return undefined;
+    this.#idle.pop();
+    this.#taken += 1;
+    return seat;
+  }
+
   /** Leaves a seat to its session until it is given back. The error where no more may be kept. */
   keep(seat: Seat): GatewayError | undefined {
     if (seat.kept) return undefined;

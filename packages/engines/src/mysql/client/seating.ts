@@ -8,6 +8,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { connected } from "../../starRocks/client/connect.ts";
 import type { Account, LoginFailure, Server } from "../../starRocks/client/login.ts";
 import type { Called } from "../lane.ts";
+import { stands } from "../../starRocks/client/session.ts";
 import { Seat } from "./seat.ts";
 import type { SeatPool } from "./seatPool.ts";
 
@@ -60,13 +61,23 @@ export class Seating {
       if (!taken.ok) return taken;
       // There is no way back to standing in no database.
       const seat = taken.value;
-      const stands = (schema ?? database) !== undefined || seat.member.database === undefined;
+      const fits = (schema ?? database) !== undefined || seat.member.database === undefined;
       // Another session's variables go as everything that it left goes.
       const alike = seat.others(query.session).length === 0;
-      if (stands && (alike || (await seat.cleaned(this.#parts.host.clock)))) return taken;
+      if (fits && (alike || (await seat.cleaned(this.#parts.host.clock)))) return taken;
       seat.member.destroy();
       await this.#parts.pool.giveBack(seat);
     }
+  }
+
+  /** A connection of the pool's that is at rest where the session stands, for one that has none of its own; undefined otherwise. */
+  takenNow({ mysql, session }: Called, signal: AbortSignal): Seat | undefined {
+    const { home, foundRows, ignoreSpace } = mysql;
+    if (home.kept !== undefined || signal.aborted) return undefined;
+    const { pool, database } = this.#parts;
+    return pool.takenNow(keyOf({ foundRows, ignoreSpace }), ({ member }) =>
+      stands(member, session, database),
+    );
   }
 
   /** Makes a connection the session's own until the session is over. */

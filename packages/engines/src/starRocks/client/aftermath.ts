@@ -14,14 +14,21 @@ const namesLastId = /\blast_insert_id\b|@@(?:session\s*\.\s*)?identity\b/i;
 const countsAll = /\bsql_calc_found_rows\b/i;
 
 /** Gives the connection the session's last id where the text may read it; it has none of its own. */
-export async function bringLastId(
+export function bringLastId(
   member: Member,
   session: Session,
   sql: string,
   signal: AbortSignal,
-): Promise<GatewayError | undefined> {
+): Promise<GatewayError | undefined> | undefined {
   const id = session.settings.get(lastIdVariable);
-  if (id === undefined || !namesLastId.test(sql)) return undefined;
+  return id === undefined || !namesLastId.test(sql) ? undefined : lastIdTo(member, id, signal);
+}
+
+async function lastIdTo(
+  member: Member,
+  id: string,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
   // Whoever ends in between must leave none behind.
   member.tainted = true;
   const done = await ask(member, setStatement(lastIdVariable, id), signal);

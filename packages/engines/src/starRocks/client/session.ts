@@ -137,6 +137,20 @@ export async function bringNames(
   if (!done.ok) await ask(member, "SET NAMES utf8mb4", signal);
 }
 
+/** True where the connection is where the session stands: its names, its database, its variables and no others. */
+export function stands(
+  member: Pick<Member, "names" | "database" | "variables">,
+  session: Pick<Session, "schema" | "settings" | "frontend">,
+  defaultDatabase: string | undefined,
+): boolean {
+  if (member.names !== namesOf(session)) return false;
+  if (member.database !== (session.schema ?? defaultDatabase)) return false;
+  const wanted = variablesOf(session);
+  if (wanted.size !== member.variables.size) return false;
+  for (const [name, value] of wanted) if (member.variables.get(name) !== value) return false;
+  return true;
+}
+
 const noVariables: ReadonlyMap<string, string> = new Map();
 
 /** A statement that brings a connection nearer to its session, and what stands there behind it. */

@@ -76,7 +76,7 @@ export class Packets {
   /** Rows as they came, at least one; undefined when the next packet is no row (or there is none). Only their headers are read. */
   async rowBytes(isRow: IsRow): Promise<RowBytes | undefined> {
     for (;;) {
-      const found = this.#rowBytesHere(isRow);
+      const found = this.rowBytesHere(isRow);
       if (found !== "short") return found;
       if (!(await this.#more(-this.#whole(this.#at)))) return undefined;
     }
@@ -98,8 +98,11 @@ export class Packets {
     return { payload: joinedPayload(bytes), bytes };
   }
 
-  /** The hot loop of a relay: a header is looked at once, in local variables. */
-  #rowBytesHere(isRow: IsRow): RowBytes | undefined | "short" {
+  /**
+   * The same of what is here; `short` where more has to come. The hot loop of a relay: a header is looked at once, in
+   * local variables.
+   */
+  rowBytesHere(isRow: IsRow): RowBytes | undefined | "short" {
     const window = this.#window;
     const begin = this.#at;
     const last = window.length - packetHeaderBytes;

@@ -5,7 +5,7 @@
  * slows the engine.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { DoneEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import type { DoneEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import type { Query } from "@gateway/core/query/query.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
@@ -83,23 +83,69 @@ export async function putResult(
   // A stream without a last event must not look like a complete result.
   let ended: Ended = gatewayError("engine.broken");
   try {
-    for await (const event of responder.door.run(query, running.signal)) {
-      const behind = endedByServer(responder, event);
-      if (behind !== undefined) await behind;
-      const step =
-        event.kind === "batch"
-          ? rowsOf(responder, event.batch, result)
-          : tell(responder, event, result);
-      const over = step instanceof Promise ? await step : step;
-      if (over === undefined) continue;
-      ended = over;
-      break;
-    }
+    const answer = await (responder.door.answer?.(query, running.signal) ??
+      responder.door.run(query, running.signal));
+    ended =
+      (Symbol.asyncIterator in answer
+        ? await streamed(responder, answer, result)
+        : await atOnce(responder, answer, result)) ?? ended;
   } finally {
     limit?.[Symbol.dispose]();
     running[Symbol.dispose]();
   }
   return await close(responder, ended, result);
+}
+
+/** Writes events as they come, up to how the result ended. */
+async function streamed(
+  responder: Responder,
+  events: ResultStream,
+  result: ResultSet,
+): Promise<Ended | undefined> {
+  for await (const event of events) {
+    const step = writeEvent(responder, event, result);
+    const over = step instanceof Promise ? await step : step;
+    if (over !== undefined) return over;
+  }
+  return undefined;
+}
+
+/** The same of events that are all here. A promise only where the client or the end of a transaction is waited for. */
+function atOnce(
+  responder: Responder,
+  events: readonly ResultEvent[],
+  result: ResultSet,
+  first = 0,
+): Promise<Ended | undefined> | Ended | undefined {
+  for (let index = first; index < events.length; index += 1) {
+    const event = events[index];
+    const step = event && writeEvent(responder, event, result);
+    if (step instanceof Promise)
+      return step.then((over) => over ?? atOnce(responder, events, result, index + 1));
+    if (step !== undefined) return step;
+  }
+  return undefined;
+}
+
+/** Writes what an event brings, and tells how the result ended where that was its last one. */
+function writeEvent(
+  responder: Responder,
+  event: ResultEvent,
+  result: ResultSet,
+): Promise<Ended | undefined> | Ended | undefined {
+  const behind = endedByServer(responder, event);
+  if (behind !== undefined) return behind.then(() => writeOne(responder, event, result));
+  return writeOne(responder, event, result);
+}
+
+function writeOne(
+  responder: Responder,
+  event: ResultEvent,
+  result: ResultSet,
+): Promise<Ended | undefined> | Ended | undefined {
+  return event.kind === "batch"
+    ? rowsOf(responder, event.batch, result)
+    : tell(responder, event, result);
 }
 
 function timeLimit(responder: Responder, timeMs: number | undefined): Disposable | undefined {

@@ -35,6 +35,13 @@ export type Announce = "no" | "rows" | "rowsOrNone";
 /** A batch of fewer rows fits the buffer as it is. */
 const manyRows = 256;
 
+/** Rows of the batch from number `first` up to that before `end`. */
+interface Span {
+  readonly rows: RowWriter;
+  readonly first: number;
+  readonly end: number;
+}
+
 export class ResultWriter {
   readonly #form: ResultForm;
   readonly #session: ClientSession;
@@ -91,28 +98,28 @@ export class ResultWriter {
     this.#chooseWriter();
   }
 
-  /** Writes at most `most` rows of the batch, as fast as the client takes them, a promise only where it waits for that; undefined when `signal` cut it short. */
+  /**
+   * Writes at most `most` rows of the batch, as fast as the client takes them; a promise only where it waits for that.
+   * Undefined when `signal` cut it short.
+   */
   write(most: number, signal: AbortSignal): number | undefined | Promise<number | undefined> {
     const rows = this.#rows;
     if (rows === undefined) return 0;
-    return this.#writeTo(Math.min(rows.rows, this.#row + most), this.#row, signal);
+    const first = this.#row;
+    const end = Math.min(rows.rows, first + most);
+    return this.#writeTo({ rows, first, end }, signal);
   }
 
-  /** The rows before number `end`, of which the first was `first`. */
-  #writeTo(
-    end: number,
-    first: number,
-    signal: AbortSignal,
-  ): number | undefined | Promise<number | undefined> {
-    const rows = this.#rows;
+  #writeTo(span: Span, signal: AbortSignal): number | undefined | Promise<number | undefined> {
+    const { rows, first, end } = span;
     const out = this.#out;
-    while (rows !== undefined && this.#row < end) {
+    while (this.#row < end) {
       if (signal.aborted) return undefined;
       if (end - this.#row > manyRows) out.expectMuch();
       this.#row = rows.write(out.writer, this.#row, { end, bytesMax: flushBytes });
-      if (out.full) return out.pass(signal).then(() => this.#writeTo(end, first, signal));
+      if (out.full) return out.pass(signal).then(() => this.#writeTo(span, signal));
     }
-    if (rows !== undefined && this.#row >= rows.rows) this.drop();
+    if (this.#row >= rows.rows) this.drop();
     return end - first;
   }
 
