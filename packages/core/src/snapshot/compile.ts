@@ -38,7 +38,7 @@ import { withEngineLogins, withinRealm } from "./engineLogins.ts";
 import type { ClusterHealth, Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
 import { policingOf, type ControlledGroup } from "./policing.ts";
-import { compileRewrites, type RewriteParts, type Rewrites } from "./rewrites.ts";
+import { compileRewrites, ofUnknownGroups, type RewriteParts, type Rewrites } from "./rewrites.ts";
 import { forEngine } from "./translate.ts";
 import { translatorOf, type Translator } from "./translator.ts";
 
@@ -103,6 +103,9 @@ interface CompiledGroup extends GroupMembers {
 /** Makes a generation and begins to watch its backends. `config` passed `checkSnapshot`. */
 export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Generation {
   const { host, backends, authorizer } = parts;
+  for (const unknown of ofUnknownGroups(host.localRewrites, config.clusterGroups)) {
+    host.log.write("warn", "translation.unknownGroup", unknown);
+  }
   const authenticator = withEngineLogins(parts.authenticator, backends);
   const watches = watchesOf(parts);
   const learning = new FirstAnswers([...watches.values()], host.clock);

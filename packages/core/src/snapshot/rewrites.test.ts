@@ -4,7 +4,7 @@ import { ok } from "../result.ts";
 import { sessionOf } from "../rig/session.ts";
 import { noLocal, noScripts } from "../route/rule/ask.ts";
 import { readStatement } from "../sql/statement.ts";
-import { compileRewrites, rewritten, type RewriteParts } from "./rewrites.ts";
+import { compileRewrites, ofUnknownGroups, rewritten, type RewriteParts } from "./rewrites.ts";
 
 describe("compileRewrites", () => {
   it("has the scripts of a group in their order, and nothing where there are none", () => {
@@ -50,6 +50,20 @@ describe("compileRewrites", () => {
     const rewrites = compileRewrites(partsOf(parts), group);
     return rewrites && [rewrites.before, rewrites.after].map((all) => all.map(({ name }) => name));
   }
+});
+
+describe("ofUnknownGroups", () => {
+  it("names each group that the configuration does not have, with its script", () => {
+    const list = [
+      { name: "a.py", when: "before", clusterGroups: ["lab", "lap", "constructor"] },
+      { name: "b.py", when: "after" },
+    ] as const;
+    expect(ofUnknownGroups({ list }, { lab: {} })).toEqual([
+      { script: "a.py", clusterGroup: "lap" },
+      { script: "a.py", clusterGroup: "constructor" },
+    ]);
+    expect(ofUnknownGroups(undefined, {})).toEqual([]);
+  });
 });
 
 describe("rewritten", () => {

@@ -53,6 +53,21 @@ export function compileRewrites(parts: RewriteParts, group: string): Rewrites | 
   return { before: of("before"), after: of("after") };
 }
 
+/**
+ * What a process adds for groups that the configuration does not have, which changes no statement. A worker is told its
+ * groups by the snapshot alone, so nobody could refuse the name when its file was read.
+ */
+export function ofUnknownGroups(
+  local: Pick<LocalRewrites, "list"> | undefined,
+  groups: Readonly<Record<string, unknown>>,
+): readonly { readonly script: string; readonly clusterGroup: string }[] {
+  return (local?.list ?? []).flatMap(({ name, clusterGroups = [] }) =>
+    clusterGroups
+      .filter((group) => !Object.hasOwn(groups, group))
+      .map((clusterGroup) => ({ script: name, clusterGroup })),
+  );
+}
+
 /** What access control made of a text is what was proven of it, and sending it unchanged is not what the process was told. */
 const refused: AskRewrite = (name) =>
   Promise.resolve(err(failed(name, "would change a statement that access control judged")));
