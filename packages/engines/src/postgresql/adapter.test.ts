@@ -88,6 +88,22 @@ describe("a server that misbehaves", () => {
     },
   );
 
+  it.each([
+    ["client_encoding", "SJIS"],
+    ["standard_conforming_strings", "off"],
+  ])(
+    "and reads texts by another %s from now on is left, and its client told",
+    async (name, value) => {
+      const told = message("S", [...Buffer.from(`${name}\0${value}\0`)]);
+      const lie = [message("2"), row, done, told, ready];
+      await using server = await ScriptedPostgres.start((seen) => lyingOnce(seen, lie));
+      await using backend = await backendOf(server.port, { poolSize: 1 });
+      expect(codeOf(await ran(backend, "select 'lie'"))).toBe("query.unsupported");
+      expect((await ran(backend, "select 'truth'")).last?.kind).toBe("done");
+      expect(server.logins).toBe(2);
+    },
+  );
+
   it("and speaks without being asked is left before the next statement", async () => {
     await using server = await ScriptedPostgres.start((seen) =>
       seen.letter === "E" ? [message("2"), row, done, ready, row] : truth(seen),

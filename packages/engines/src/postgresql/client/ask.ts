@@ -5,6 +5,7 @@ import { decodeText } from "@gateway/wire/postgres/bytes.ts";
 import { brokenError, errorOf } from "../errors.ts";
 import { spansOf } from "../page/cells.ts";
 import type { Member } from "./member.ts";
+import { endOf } from "./reading.ts";
 
 /** Cells as text. */
 export type Rows = readonly (readonly (string | null)[])[];
@@ -43,7 +44,7 @@ async function read(member: Member, sql: string): Promise<Result<Answer, Gateway
     const piece = await member.piece(columns);
     if (piece === undefined) {
       member.destroy();
-      return err(failure ?? brokenError(member.broken));
+      return err(failure ?? endOf(member));
     }
     switch (piece.kind) {
       case "rows":

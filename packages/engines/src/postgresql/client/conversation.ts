@@ -9,6 +9,7 @@ import type { FrameRun } from "@gateway/wire/postgres/frame.ts";
 import type { ServerField, ServerReport } from "@gateway/wire/postgres/server.ts";
 import { brokenError, endsConnection } from "../errors.ts";
 import type { Member, Piece } from "./member.ts";
+import { endOf } from "./reading.ts";
 
 /** What a statement is, or why it is not. `outcome`: what the simple protocol says at once. */
 export type Head =
@@ -178,8 +179,9 @@ export class Conversation {
       return this.#failed;
     }
     member.destroy();
-    const why = message === undefined ? member.broken : `an unexpected ${message.kind}`;
-    this.#failed ??= { kind: "failed", error: brokenError(why) };
+    const error =
+      message === undefined ? endOf(member) : brokenError(`an unexpected ${message.kind}`);
+    this.#failed ??= { kind: "failed", error };
     return this.#failed;
   }
 }

@@ -13,6 +13,7 @@ import {
 import type { ServerMessage } from "@gateway/wire/postgres/server.ts";
 import { Member } from "./member.ts";
 import { reach, type Server } from "./reach.ts";
+import { readsAsWritten } from "./reading.ts";
 import { md5Answer, ScramClient } from "./scram.ts";
 
 /** Whom a connection logs in as. */
@@ -99,17 +100,9 @@ async function greeted(member: Member, greeting: Greeting): Promise<LoginFailure
     if (message === undefined) return { code: "GATEWAY_BROKEN", sqlState: undefined };
     const failure = await proof.take(message);
     if (failure !== undefined) return failure;
-    if (message.kind === "ready") return readsAsWritten(member);
+    if (message.kind === "ready")
+      return readsAsWritten(member.statuses) ? undefined : wrong("GATEWAY_OTHER_TEXT");
   }
-}
-
-/** Everything here is written for strings in which a backslash is itself, in UTF-8. */
-function readsAsWritten({ statuses }: Member): LoginFailure | undefined {
-  const strings = statuses.get("standard_conforming_strings") ?? "on";
-  const encoding = statuses.get("client_encoding") ?? "UTF8";
-  return strings === "on" && encoding === "UTF8"
-    ? undefined
-    : { code: "GATEWAY_OTHER_TEXT", sqlState: undefined };
 }
 
 /** What the server asks for until it is content. */

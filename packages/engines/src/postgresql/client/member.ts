@@ -14,6 +14,7 @@ import {
 } from "@gateway/wire/postgres/server.ts";
 import type { KeptListener } from "@gateway/core/query/pin.ts";
 import { PreparedTexts } from "./prepared.ts";
+import { readsAsWritten } from "./reading.ts";
 import type { Server } from "./reach.ts";
 
 /** When so many bytes wait for their reader, the connection is read no further. */
@@ -71,6 +72,9 @@ export class Member {
   #asked = false;
   #listener: KeptListener | undefined;
   #hearing = false;
+  #greeted = false;
+  /** What ran on it changed how the server reads texts: it was closed for that. */
+  readsOtherwise = false;
 
   constructor(stream: Duplex, server: Server) {
     this.server = server;
@@ -325,6 +329,13 @@ export class Member {
           this.#listener?.status(message.name, message.value);
         return message;
       case "ready":
+        // The login looks at the first one itself.
+        if (this.#greeted && !readsAsWritten(this.statuses)) {
+          this.readsOtherwise = true;
+          this.#break("it reads texts in another way");
+          return undefined;
+        }
+        this.#greeted = true;
         this.status = message.status;
         this.#asked = false;
         // What follows in the same bytes would wait for the next.

@@ -49,7 +49,7 @@ function wantedOf(
 
 /** The gateway's own, or kept by it: limits of time, the modes of a transaction, and how text is read. */
 const kept =
-  /^(?:gateway\..*|(?:statement|idle_in_transaction_session|idle_session|transaction)_timeout|transaction_\w+|client_encoding|standard_conforming_strings|bytea_output|role|session_authorization|ssl_renegotiation_limit|server_\w+|is_superuser|integer_datetimes|in_hot_standby)$/;
+  /^(?:gateway\..*|(?:statement|idle_in_transaction_session|idle_session|transaction)_timeout|transaction_\w+|client_encoding|standard_conforming_strings|role|session_authorization|ssl_renegotiation_limit|server_\w+|is_superuser|integer_datetimes|in_hot_standby)$/;
 
 function isBrought(name: string): boolean {
   return /^[a-z_]\w*(?:\.\w+)*$/i.test(name) && !kept.test(name);

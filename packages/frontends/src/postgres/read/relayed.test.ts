@@ -72,6 +72,11 @@ describe("relayedReader", () => {
     ["kept", "deallocate p"],
     ["always", "set gateway.tags = 'a:b'"],
     ["always", "show gateway.query_id"],
+    ["always", "set client_encoding = 'LATIN1'"],
+    ["always", "set names 'LATIN1'"],
+    ["always", "set standard_conforming_strings = off"],
+    ["always", "select set_config('client_encoding', 'LATIN1', true)"],
+    ["always", "show client_encoding"],
     ["always", "discard all"],
     ["always", "begin"],
   ] as const)("keeps even then (%s) what is answered here: %s", (relaying, sql) => {

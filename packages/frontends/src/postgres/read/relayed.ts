@@ -115,16 +115,21 @@ function isKept(local: LocalStatement, word: string, relaying: Relaying): boolea
 /** Statements that do nothing where no connection is kept. */
 const keptWords: ReadonlySet<string> = new Set(["UNLISTEN", "DISCARD"]);
 
+/**
+ * The gateway's own settings, and those under which a server would read a text in another way than it was read here.
+ */
+const gateways = /^(?:gateway\..*|client_encoding|standard_conforming_strings)$/i;
+
 /** Settings that are the gateway's, and statements about names that are known here and there. */
 function isGateways(local: LocalStatement): boolean {
   switch (local.kind) {
     case "set":
-      return local.changes.every(({ name }) => name.startsWith("gateway."));
+      return local.changes.every(({ name }) => gateways.test(name));
     case "reset":
     case "show":
-      return local.name.startsWith("gateway.");
+      return gateways.test(local.name);
     case "ask":
-      return local.questions.some(({ arguments: [name = ""] }) => /^gateway\./i.test(name));
+      return local.questions.some(({ arguments: [name = ""] }) => gateways.test(name));
     case "deallocate":
     case "discardAll":
       return true;
@@ -170,7 +175,7 @@ function isJudged(local: LocalStatement): boolean {
 }
 
 /** Settings that the gateway keeps, so that the server does not know them. */
-const kept = /^(?:gateway\..*|statement_timeout|session_authorization|role)$/;
+const kept = /^(?:gateway\..*|statement_timeout|session_authorization|role|client_encoding)$/;
 
 function isServersOwn(local: LocalStatement): boolean {
   switch (local.kind) {

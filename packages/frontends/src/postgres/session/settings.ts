@@ -115,7 +115,7 @@ const list: readonly Setting[] = [
   open("transaction_deferrable", "off", boolean),
   open("search_path", '"$user", public'),
   counted("statement_timeout", "0", "ms"),
-  open("bytea_output", "hex", oneOf("hex")),
+  { ...followed("bytea_output", "hex", oneOf("hex"), oneOf("hex", "escape")), reported: false },
   open("client_min_messages", "notice", messageLevel),
   open("extra_float_digits", "1", floatDigits),
   open("lc_messages", "C"),
