@@ -91,6 +91,7 @@ const runs = [
     "inputs by chance, readers of every other wire, of tokens and of processes",
     ["test/fuzz/readers.mjs", process.env.FUZZ_SECS ?? "3600"],
   ],
+  ["HTTP responses by chance, beside node:http", ["test/fuzz/http.mjs", "200000"]],
 ];
 const env = {
   ...process.env,

@@ -197,6 +197,8 @@ export class ResponseReader {
 
   #end(): ResponseStep {
     this.#state = "idle";
+    // A connection may be idle for long, and the chunk be large.
+    if (this.unread === 0) this.push(none);
     return { kind: "end", reusable: this.#reusable };
   }
 
