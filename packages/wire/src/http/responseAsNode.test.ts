@@ -16,7 +16,7 @@ describe("ResponseReader beside node:http", () => {
       for (let at = 1; at < text.length; at += 1) {
         expect(ourAnswer([text.slice(0, at), text.slice(at)])).toEqual(expected);
       }
-      expect(ourAnswer([...text])).toEqual(expected);
+      expect(ourAnswer(Array.from(text))).toEqual(expected);
     }
   });
 

@@ -42,8 +42,8 @@ describe("a request", () => {
   it("with a large body comes whole", async () => {
     const server = await serverOf(({ body }) => answerOf(String(body.length)));
     const { pool } = poolOf(server.origin);
-    for (const body of ["a".repeat(3_000_000), "\u00e9".repeat(1_500_000)]) {
-      expect((await asked(pool, { method: "POST", body })).body).toBe("3000000");
+    for (const body of ["a".repeat(600_000), "\u00e9".repeat(300_000)]) {
+      expect((await asked(pool, { method: "POST", body })).body).toBe("600000");
     }
   });
 

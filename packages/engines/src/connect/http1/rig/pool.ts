@@ -126,13 +126,13 @@ export function begun(pool: Http1Pool, wanted: Wanted): Begun {
   const over = new Promise<void>((resolve) => {
     settle = resolve;
   });
-  const asked = pool.ask(requestOf(wanted), {
+  const request = pool.ask(requestOf(wanted), {
     ...answering(told, () => settle?.()),
     data: (bytes) => {
       body += Buffer.from(bytes).toString("latin1");
     },
   });
-  return { asked, told, over: over.then(() => ({ told, body })) };
+  return { asked: request, told, over: over.then(() => ({ told, body })) };
 }
 
 export function asked(pool: Http1Pool, wanted: Wanted): Begun["over"] {
