@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { apartColumns, pairOf, queries, twinsOf, type Pair } from "../rig/masked.ts";
+import { apartColumns, pairOf, queries, twinsOf, type Engine, type Pair } from "../rig/masked.ts";
 import { parsedOf } from "./parsed.ts";
 import { readNodesOf } from "./read.ts";
 
@@ -9,27 +9,38 @@ const asked = process.env["ACCESS_QUERIES"];
 const queriesOf = (usual: number): number => Number(asked ?? usual);
 const timeoutMs = asked === undefined ? 30_000 : 7_200_000;
 
+/** At night, so that whoever watches sees how far it is. */
+const saidEach = 1_000;
+
+/** PostgreSQL within the process takes long to start: at night. */
+const engines: readonly Engine[] = asked === undefined ? ["duckdb"] : ["duckdb", "postgres"];
+
 let pair: Pair;
 
-beforeAll(async () => {
-  pair = await pairOf();
-});
-afterAll(() => pair[Symbol.asyncDispose]());
+describe.each(engines)("what a policy hides, %s", (engine) => {
+  beforeAll(async () => {
+    pair = await pairOf(engine);
+  }, 120_000);
+  afterAll(() => pair[Symbol.asyncDispose]());
 
-describe("what a policy hides", () => {
   it(
     "changes no result of any query, and few queries are refused",
     async () => {
       const numRuns = queriesOf(100);
+      let done = 0;
       let refused = 0;
       let failed = 0;
       let told = 0;
       await fc.assert(
-        fc.asyncProperty(queries(), async (sql) => {
+        fc.asyncProperty(queries(engine), async (sql) => {
           const seen = await pair.ask(sql);
+          done += 1;
+          if (done % saidEach === 0) process.stdout.write(`${done} queries on ${engine}: equal\n`);
           if (seen === undefined) refused += 1;
           if (seen?.[0].includes("Error") === true) failed += 1;
           expect(seen?.[0]).toBe(seen?.[1]);
+          // Only that the two can be told apart at all: each tenth query says so.
+          if (done % 10 !== 0) return;
           const [one, other] = await pair.bare(sql);
           if (one !== other) told += 1;
         }),
@@ -38,7 +49,7 @@ describe("what a policy hides", () => {
       expect(refused).toBeLessThan(numRuns / 10);
       expect(failed).toBeLessThan(numRuns / 3);
       // Without the policy many of them tell the two databases apart.
-      expect(told).toBeGreaterThan(numRuns / 10);
+      expect(told).toBeGreaterThan(numRuns / 100);
     },
     timeoutMs,
   );
@@ -47,7 +58,7 @@ describe("what a policy hides", () => {
     const sql = "SELECT id, region, amount FROM orders";
     const whole = await pair.whole(sql);
     const narrowed = await pair.narrowed(sql);
-    expect(narrowed).toHaveLength(12);
+    expect(narrowed).toHaveLength(6);
     expect(whole.length).toBeGreaterThan(narrowed.length);
     expect(narrowed.filter((row) => !whole.includes(row))).toEqual([]);
     expect(await pair.whole("SELECT count(DISTINCT email) FROM orders")).not.toEqual(['["1"]']);

@@ -3,26 +3,31 @@
  * out. Whatever a caller asks has to give equal results in both.
  */
 import { DuckDBInstance } from "@duckdb/node-api";
+import { PGlite } from "@electric-sql/pglite";
 import fc from "fast-check";
 import { controlOf } from "./control.ts";
 
-const judge = controlOf({
+/** Both run within the process, so that nothing is started and nothing waited for between two queries. */
+export type Engine = "duckdb" | "postgres";
+
+const rulesIn = (schema: string) => ({
+  defaultSchema: schema,
   rules: [
     {
       name: "own",
-      tables: ["main.orders"],
+      tables: [`${schema}.orders`],
       rowFilter: "region = ${user}",
       columns: ["id", "region", "email", "amount"],
       masks: { email: "'***'" },
     },
     {
       name: "staff",
-      tables: ["main.staff"],
+      tables: [`${schema}.staff`],
       columns: ["id", "name", "pay"],
       masks: { pay: "pay % 1" },
     },
-    { name: "items", tables: ["main.items"] },
-    { name: "notes", tables: ["main.notes"], actions: ["select", "insert", "ddl"] },
+    { name: "items", tables: [`${schema}.items`] },
+    { name: "notes", tables: [`${schema}.notes`], actions: ["select", "insert", "ddl"] },
   ],
 });
 
@@ -37,21 +42,24 @@ export interface Pair extends AsyncDisposable {
   narrowed(sql: string): Promise<readonly string[]>;
 }
 
-export async function pairOf(): Promise<Pair> {
-  const one = await databaseOf(1);
-  const other = await databaseOf(2);
+export async function pairOf(engine: Engine = "duckdb"): Promise<Pair> {
+  const judged = controlOf(rulesIn(engine === "duckdb" ? "main" : "public"));
+  const judge = (sql: string): Promise<string> => judged(sql, { user: "EU", dialect: engine });
+  const open = engine === "duckdb" ? databaseOf : postgresOf;
+  const one = await open(1);
+  const other = await open(2);
   return {
     ask: async (sql) => {
-      const text = await judge(sql, { user: "EU" });
+      const text = await judge(sql);
       if (text.startsWith("denied: ")) return undefined;
       return [(await one.rows(text)).join("\n"), (await other.rows(text)).join("\n")];
     },
     bare: async (sql) => [(await one.rows(sql)).join("\n"), (await other.rows(sql)).join("\n")],
     whole: (sql) => one.rows(sql),
-    narrowed: async (sql) => one.rows(await judge(sql, { user: "EU" })),
+    narrowed: async (sql) => one.rows(await judge(sql)),
     [Symbol.asyncDispose]: async () => {
-      one.close();
-      other.close();
+      await one.close();
+      await other.close();
     },
   };
 }
@@ -65,54 +73,80 @@ export const apartColumns: Readonly<Record<string, readonly string[]>> = {
 /** The answers of both to one query. */
 export async function twinsOf() {
   const one = await databaseOf(1);
-  const other = await databaseOf(2, 5);
+  const other = await databaseOf(2, 2);
   return {
     ask: async (sql: string) =>
       [(await one.rows(sql)).join("\n"), (await other.rows(sql)).join("\n")] as const,
     [Symbol.asyncDispose]: async () => {
-      one.close();
-      other.close();
+      await one.close();
+      await other.close();
     },
   };
 }
 
-/** Rows as sorted texts; an error is one row, with its words. `more`: rows beside the first ones. */
-async function databaseOf(secret: number, more = secret * 5) {
+interface Opened {
+  /** Rows as sorted texts; an error is one row, with its words. */
+  readonly rows: (sql: string) => Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** `more`: rows beside the first ones. */
+async function databaseOf(secret: number, more = secret * 2): Promise<Opened> {
   const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
   const connection = await instance.connect();
-  const hidden = `CASE WHEN i % 3 = 0 THEN i * ${secret} + ${secret} ELSE 7 * ${secret} END`;
-  for (const sql of [
-    `CREATE TABLE orders AS SELECT i AS id, CASE WHEN i % 2 = 0 THEN 'EU' ELSE 'US' END AS region,
-     'mail' || (i * ${secret}) AS email, CASE WHEN i % 2 = 0 THEN i % 5 ELSE ${hidden} END AS amount, ${hidden} AS secret
-     FROM range(24) r(i)`,
-    `INSERT INTO orders SELECT i + 100, 'US', 'more' || ${secret}, i * ${secret}, i FROM range(${more}) r(i)`,
-    `CREATE TABLE staff AS SELECT i AS id, 'n' || (i % 4) AS name, i * ${secret} AS pay FROM range(9) r(i)`,
-    "CREATE TABLE items AS SELECT i AS id, i % 7 AS order_id, 'l' || (i % 3) AS label FROM range(15) r(i)",
-    "CREATE TABLE notes (id BIGINT, text VARCHAR)",
-  ]) {
-    await connection.run(sql);
-  }
+  const range = (count: number): string => `range(${count}) r(i)`;
+  for (const sql of filling({ secret, more, range })) await connection.run(sql);
   return {
-    rows: async (sql: string): Promise<readonly string[]> => {
-      try {
-        const result = await connection.runAndReadAll(sql);
-        return result
-          .getRowsJson()
-          .map((row) => JSON.stringify(row))
-          .toSorted();
-      } catch (error) {
-        return [error instanceof Error ? error.message : String(error)];
-      }
-    },
-    close: () => {
+    rows: rowsBy(async (sql) => (await connection.runAndReadAll(sql)).getRowsJson()),
+    close: async () => {
       connection.closeSync();
       instance.closeSync();
     },
   };
 }
 
+async function postgresOf(secret: number, more = secret * 2): Promise<Opened> {
+  const pglite = await PGlite.create();
+  const range = (count: number): string => `generate_series(0, ${count - 1}) r(i)`;
+  for (const sql of filling({ secret, more, range })) await pglite.exec(sql);
+  return {
+    rows: rowsBy(async (sql) => (await pglite.query(sql, [], { rowMode: "array" })).rows),
+    close: () => pglite.close(),
+  };
+}
+
+interface Filling {
+  readonly secret: number;
+  readonly more: number;
+  /** The numbers from 0 as a column `i`. */
+  readonly range: (count: number) => string;
+}
+
+function filling({ secret, more, range }: Filling): readonly string[] {
+  const hidden = `CASE WHEN i % 3 = 0 THEN i * ${secret} + ${secret} ELSE 7 * ${secret} END`;
+  return [
+    `CREATE TABLE orders AS SELECT i AS id, CASE WHEN i % 2 = 0 THEN 'EU' ELSE 'US' END AS region,
+     'mail' || (i * ${secret}) AS email, CASE WHEN i % 2 = 0 THEN i % 5 ELSE ${hidden} END AS amount, ${hidden} AS secret
+     FROM ${range(12)}`,
+    `INSERT INTO orders SELECT i + 100, 'US', 'more' || ${secret}, i * ${secret}, i FROM ${range(more)}`,
+    `CREATE TABLE staff AS SELECT i AS id, 'n' || (i % 4) AS name, i * ${secret} AS pay FROM ${range(5)}`,
+    `CREATE TABLE items AS SELECT i AS id, i % 7 AS order_id, 'l' || (i % 3) AS label FROM ${range(8)}`,
+    "CREATE TABLE notes (id BIGINT, text VARCHAR)",
+  ];
+}
+
+function rowsBy(ask: (sql: string) => Promise<readonly unknown[]>): Opened["rows"] {
+  return async (sql) => {
+    try {
+      return (await ask(sql)).map((row) => JSON.stringify(row)).toSorted();
+    } catch (error) {
+      return [error instanceof Error ? `Error: ${error.message}` : String(error)];
+    }
+  };
+}
+
 /** Queries over the tables of the two: joins, subqueries, WITH, set operations, windows, correlation, stars, USING. */
-export const queries = (): fc.Arbitrary<string> =>
+export const queries = (engine: Engine = "duckdb"): fc.Arbitrary<string> =>
   fc.letrec<{ query: string; source: string }>((tie) => ({
     source: fc.oneof(
       { maxDepth: 2, depthIdentifier: "source" },
@@ -120,9 +154,8 @@ export const queries = (): fc.Arbitrary<string> =>
         "orders",
         "staff",
         "items",
-        "main.orders",
-        '"ORDERS"',
         "orders AS q(id, a, b, c)",
+        ...(engine === "duckdb" ? ["main.orders", '"ORDERS"'] : ["public.orders", '"orders"']),
       ),
       tie("query").map((query) => `(${query})`),
     ),
@@ -136,7 +169,7 @@ export const queries = (): fc.Arbitrary<string> =>
         )
         .map(([source, where, list]) => `SELECT ${list} FROM ${named(source, "x")} WHERE ${where}`),
       fc
-        .tuple(joins, tie("source"), tie("source"), conditions("y"))
+        .tuple(joins(engine), tie("source"), tie("source"), conditions("y"))
         .map(([join, left, right, where]) =>
           joined(join, named(left, "x"), named(right, "y"), where),
         ),
@@ -174,29 +207,33 @@ export const queries = (): fc.Arbitrary<string> =>
       fc.constantFrom(
         "SELECT id, email, amount FROM orders WHERE email = 'mail4' OR email = '***'",
         "SELECT orders.id, orders FROM orders",
-        "SELECT * EXCLUDE (region) FROM orders",
-        "SELECT * REPLACE (upper(email) AS email) FROM orders",
         "SELECT id FROM orders WHERE secret > 10",
         "SELECT id, pay, name FROM staff ORDER BY pay DESC, id LIMIT 3",
         "SELECT id FROM orders ORDER BY email, amount, id LIMIT 4",
+        ...(engine === "duckdb" ? duckDbAlone : []),
         "SELECT DISTINCT ON (email) email, count(*) OVER (PARTITION BY email) AS id FROM orders",
-        "FROM orders SELECT id WHERE amount > 2",
-        "SELECT id, rowid FROM orders",
       ),
     ),
   })).query;
 
-const joins = fc.constantFrom(
-  "JOIN",
-  "LEFT JOIN",
-  "FULL JOIN",
-  "RIGHT JOIN",
-  "CROSS JOIN",
-  "SEMI JOIN",
-  "ANTI JOIN",
-  "USING",
-  "NATURAL JOIN",
-);
+const duckDbAlone = [
+  "SELECT * EXCLUDE (region) FROM orders",
+  "SELECT * REPLACE (upper(email) AS email) FROM orders",
+  "FROM orders SELECT id WHERE amount > 2",
+  "SELECT id, rowid FROM orders",
+];
+
+const joins = (engine: Engine): fc.Arbitrary<string> =>
+  fc.constantFrom(
+    ...(engine === "duckdb" ? ["SEMI JOIN", "ANTI JOIN"] : []),
+    "JOIN",
+    "LEFT JOIN",
+    "FULL JOIN",
+    "RIGHT JOIN",
+    "CROSS JOIN",
+    "USING",
+    "NATURAL JOIN",
+  );
 
 function joined(join: string, left: string, right: string, where: string): string {
   if (join === "USING") return `SELECT id FROM ${left} JOIN ${right} USING (id)`;
