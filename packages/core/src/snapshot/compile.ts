@@ -103,9 +103,7 @@ interface CompiledGroup extends GroupMembers {
 /** Makes a generation and begins to watch its backends. `config` passed `checkSnapshot`. */
 export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Generation {
   const { host, backends, authorizer } = parts;
-  for (const unknown of ofUnknownGroups(host.localRewrites, config.clusterGroups)) {
-    host.log.write("warn", "translation.unknownGroup", unknown);
-  }
+  warnOfUnknownGroups(config, host);
   const authenticator = withEngineLogins(parts.authenticator, backends);
   const watches = watchesOf(parts);
   const learning = new FirstAnswers([...watches.values()], host.clock);
@@ -172,6 +170,15 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       await closeParts(parts);
     },
   };
+}
+
+function warnOfUnknownGroups(
+  { clusterGroups }: SnapshotConfig,
+  { localRewrites, log }: CompileParts["host"],
+): void {
+  for (const unknown of ofUnknownGroups(localRewrites, clusterGroups)) {
+    log.write("warn", "translation.unknownGroup", unknown);
+  }
 }
 
 function taggedIn(routed: Routing, groups: Pick<FirstUse<CompiledGroup>, "get">): Routing {
