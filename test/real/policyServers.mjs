@@ -60,12 +60,13 @@ export async function startOpa(modules) {
   return await started(opaProgram, [...args, ...more], { folder, port, health: "/health" });
 }
 
-/** `policy`: the text of a resource policy. */
-export async function startCerbos(policy) {
+/** `policies`: the texts of resource policies. */
+export async function startCerbos(policies) {
   const [port, grpcPort] = [await freePort(), await freePort()];
   const folder = await mkdtemp(join(tmpdir(), "gateway-cerbos-"));
   await mkdir(join(folder, "policies"));
-  await writeFile(join(folder, "policies", "table.yaml"), policy);
+  const files = policies.map((_, index) => join(folder, "policies", `policy${index}.yaml`));
+  await Promise.all(policies.map((text, index) => writeFile(files[index], text)));
   const config = {
     server: { httpListenAddr: `127.0.0.1:${port}`, grpcListenAddr: `127.0.0.1:${grpcPort}` },
     telemetry: { disabled: true },

@@ -64,6 +64,51 @@ describe.skipIf(opa === "")("policy servers", () => {
     },
   );
 
+  it.each([
+    ["data", { path: "closedcolumn/decision" }],
+    ["cerbos", { kind: "closedcolumn" }],
+  ] as const)("of %s are told the columns, slow, stopped and going on", async (by, policy) => {
+    await using proxy = await proxyTo(by);
+    await using served = await servedBy(by, proxy.url, { columns: true }, policy);
+    const client = await connectedTo(served.gateway, "ann");
+    const said = async (sql: string): Promise<unknown> =>
+      await client.query(sql).then(
+        ({ rowCount }) => rowCount,
+        ({ code }) => code as unknown,
+      );
+    const open = "SELECT o.id FROM orders o WHERE o.region <> 'x'";
+    const untilOpen = async (): Promise<void> => {
+      // Nobody is asked about a caller for a second after no answer.
+      for (let answer = await said(open); answer !== 2; answer = await said(open)) {
+        expect(answer).toBe("57P03");
+      }
+    };
+    await untilOpen();
+    for (const closed of [
+      "SELECT margin FROM orders",
+      "SELECT * FROM orders",
+      "SELECT id FROM orders WHERE margin > 8",
+      "SELECT id FROM orders ORDER BY MARGIN",
+      "SELECT o FROM orders o",
+    ]) {
+      expect([closed, await said(closed)]).toEqual([closed, "42501"]);
+    }
+    proxy.mood = "late";
+    expect(await said(open)).toBe("57P03");
+    proxy.mood = "well";
+    proxy.release();
+    await untilOpen();
+    const pid = pids[upstreamOf(by)] ?? 0;
+    process.kill(pid, "SIGSTOP");
+    try {
+      expect(await said(open)).toBe("57P03");
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    await untilOpen();
+    await client.end();
+  });
+
   it("refuse everybody once they are gone and what they said is too old", async () => {
     // One after the other: their databases in memory are one.
     const servers: Served[] = [];
@@ -124,19 +169,20 @@ async function connectedTo(gateway: TestGateway, user: string): Promise<pg.Clien
 /** A gateway that asks there each time, about a table of which one row may be seen. */
 type Served = Awaited<ReturnType<typeof servedBy>>;
 
-async function servedBy(by: AskedBy, url: string) {
+async function servedBy(by: AskedBy, url: string, told: object = {}, policy: object = {}) {
   const user = { passwordHash: hashSync(password, 4) };
   const users = { ann: { ...user, groups: ["EU"] } };
   const guided = guidedConfig(by);
   const key = by === "cerbos" ? "cerbos" : "opa";
-  const server = { ...(guided[key] as object), url, timeoutMs: 300, cacheTtlMs: 0 };
+  const server = { ...(guided[key] as object), url, timeoutMs: 300, cacheTtlMs: 0, ...policy };
   const gateway = await gatewayOf(
     configOf({
       auth: { provider: "static", staticUsers: { users } },
-      accessControl: { ...guided, [key]: server },
+      accessControl: { ...guided, ...told, [key]: server },
     }),
   );
   return {
+    gateway,
     traffic: async () =>
       trafficOf(await Promise.all([1, 2, 3].map(() => connectedTo(gateway, "ann"))), by),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),

@@ -6,6 +6,38 @@ import { installPolicyServers, startCerbos, startOpa } from "../policyServers.mj
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
+/** Policies about the columns that a statement touches: `margin` is closed. */
+const closedColumn = {
+  rego: `package closedcolumn
+
+default decision := {"allow": false}
+
+decision := {"allow": true, "rule": "notMargin"} if {
+	input.columns.all == false
+	not "margin" in input.columns.named
+	not "margin" in input.columns.unresolved
+	not "margin" in input.columns.prefixes
+}
+`,
+  cerbos: `apiVersion: api.cerbos.dev/v1
+resourcePolicy:
+  resource: closedcolumn
+  version: default
+  rules:
+    - actions: ["select"]
+      effect: EFFECT_ALLOW
+      roles: ["user"]
+      condition:
+        match:
+          all:
+            of:
+              - expr: R.attr.columns.all == false
+              - expr: '!("margin" in R.attr.columns.named)'
+              - expr: '!("margin" in R.attr.columns.unresolved)'
+              - expr: '!("margin" in R.attr.columns.prefixes)'
+`,
+};
+
 export const policyServersTool = () => installPolicyServers();
 
 export const policyServersCases = {
@@ -19,8 +51,8 @@ export const policyServersCases = {
           [...guide.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(
             ([, block]) => block,
           );
-        const opa = await startOpa(blocks("rego"));
-        const cerbos = await startCerbos(blocks("yml")[0]);
+        const opa = await startOpa([...blocks("rego"), closedColumn.rego]);
+        const cerbos = await startCerbos([blocks("yml")[0], closedColumn.cerbos]);
         try {
           const vitest = `${root}node_modules/vitest/vitest.mjs`;
           const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
