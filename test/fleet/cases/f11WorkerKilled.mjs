@@ -1,6 +1,7 @@
 /** F11: a worker is killed with the whole cap in its hands: nothing runs beyond it, and its slots come back. */
 import { leases } from "../night.mjs";
 import { ready } from "../ops.mjs";
+import { patience } from "../wait.mjs";
 import {
   check,
   cap,
@@ -39,7 +40,7 @@ export async function run(fleet) {
     await idle(engine);
     await secondsUntilFull(engine, returns ? reborn : gone);
     const took = (performance.now() - fromMs) / 1000;
-    const limit = returns ? reborn : gone;
+    const limit = (returns ? reborn : gone) * patience;
     check(took <= limit, `the slots were back after ${took.toFixed(1)} s`);
     fleet.figure(
       `slots back after ${took.toFixed(1)} s ${returns ? "with its successor" : "without one"}`,
