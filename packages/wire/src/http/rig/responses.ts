@@ -66,6 +66,7 @@ const lines = [
   "Content-Length: ",
   "Content-Length : 5",
   "Content-Length:\t5",
+  "Content-Length: 5\t",
   "Content-Length: 18446744073709551621",
   "Transfer-Encoding: chunked",
   "transfer-encoding: CHUNKED",
