@@ -27,7 +27,7 @@ import { relex } from "../sql/rewrite/relex.ts";
 import { readStatement } from "../sql/statement.ts";
 import { listed, lookingUp, touchedOf, type ListedDecision, type LookUp } from "./catalogued.ts";
 import { lower, missingParts } from "./names.ts";
-import { JudgedTexts, type Judged, type TableJudgement } from "./judged.ts";
+import { JudgedTexts, type Judged, type TableJudgement } from "./known/judged.ts";
 import { agrees, endOf, namesOf, startOf } from "./places.ts";
 import {
   denied,

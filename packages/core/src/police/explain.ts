@@ -5,7 +5,7 @@ import type { QueryId, Routed } from "../query/query.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { readStatement } from "../sql/statement.ts";
 import { accessControl, type AccessParts } from "./accessControl.ts";
-import type { TableJudgement } from "./judged.ts";
+import type { TableJudgement } from "./known/judged.ts";
 
 export interface AccessQuestion {
   readonly sql: string;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formOf } from "@gateway/core/police/form.ts";
+import { formOf } from "@gateway/core/police/known/form.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { controlOf, parserHere } from "../rig/control.ts";
 

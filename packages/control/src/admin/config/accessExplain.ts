@@ -1,7 +1,7 @@
 /** `/admin/access-explain`: what access control makes of a statement that nobody runs, also under a policy that nobody has saved. */
 import { accessActions } from "@gateway/contract/config/accessControl.ts";
 import { attributeName } from "@gateway/contract/config/attribute.ts";
-import type { TableJudgement } from "@gateway/core/police/judged.ts";
+import type { TableJudgement } from "@gateway/core/police/known/judged.ts";
 import { z } from "zod";
 import { objectName } from "../../config/objects.ts";
 import { invalid, missing, refuse } from "../refuse.ts";

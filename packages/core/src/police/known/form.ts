@@ -6,10 +6,10 @@
  * without comments, escapes and quotes of other kinds, and nothing in its quotes could end them. What varies are the
  * digits of a number and the letters of a string where neither can be a name, a type or a part of the grammar.
  */
-import { openSql, tokenText, type SqlCursor } from "../sql/lex/cursor.ts";
-import { nextToken } from "../sql/lex/lex.ts";
-import type { Dialect } from "../sql/dialect.ts";
-import type { Rewritten } from "./rewrite.ts";
+import { openSql, tokenText, type SqlCursor } from "../../sql/lex/cursor.ts";
+import { nextToken } from "../../sql/lex/lex.ts";
+import type { Dialect } from "../../sql/dialect.ts";
+import type { Rewritten } from "../rewrite.ts";
 
 export interface Form {
   /** The same for all texts of the form, and for no other. */

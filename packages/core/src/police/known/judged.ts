@@ -1,13 +1,13 @@
 /** What was decided of texts, remembered for all who are told the same: by the text, and by its form. */
-import type { GatewayError } from "../error.ts";
-import type { Clock } from "../port/clock.ts";
-import type { SqlAction, TouchedColumns } from "../port/sql/sqlReading.ts";
-import { ok, type Result } from "../result.ts";
-import type { Dialect } from "../sql/dialect.ts";
-import type { ListedDecision } from "./catalogued.ts";
+import type { GatewayError } from "../../error.ts";
+import type { Clock } from "../../port/clock.ts";
+import type { SqlAction, TouchedColumns } from "../../port/sql/sqlReading.ts";
+import { ok, type Result } from "../../result.ts";
+import type { Dialect } from "../../sql/dialect.ts";
+import type { ListedDecision } from "../catalogued.ts";
 import { filled, formOf, templateOf, type Template } from "./form.ts";
-import { Recent } from "./recent.ts";
-import type { Rewritten } from "./rewrite.ts";
+import { Recent } from "../recent.ts";
+import type { Rewritten } from "../rewrite.ts";
 
 /** What was decided of one place where a table is named. */
 export interface TableJudgement {
