@@ -94,6 +94,7 @@ describe("ResponseReader", () => {
     ["a length in hexadecimal", `${ok}content-length: 0x1\r\n\r\n`, "framing"],
     ["an empty length", `${ok}content-length:\r\n\r\n`, "framing"],
     ["a tab behind a length", `${ok}content-length: 1 \t\r\n\r\n`, "framing"],
+    ["a tab behind a coding", `${ok}transfer-encoding: chunked\t\r\n\r\n`, "framing"],
     ["a length that no number holds", `${ok}content-length: 9007199254740993\r\n\r\n`, "framing"],
     [
       "a length and chunks",

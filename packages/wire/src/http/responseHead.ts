@@ -24,7 +24,7 @@ const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |\r)/;
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 /** As many digits as a number holds exactly. */
 const length = /^\d{1,15}$/;
-const tabBehind = /\d *\t/;
+const tabBehind = /[^\t ] *\t/;
 
 const noContent = 204;
 const notModified = 304;
@@ -83,8 +83,9 @@ class Fields {
       if (!token.test(sent)) return false;
       const name = sent.toLowerCase();
       const value = trimmed(text, colon + 1, end);
-      // A tab behind a length is refused by node:http, which takes spaces.
-      const isOdd = name === "content-length" && tabBehind.test(text.slice(colon + 1, end));
+      // node:http takes spaces behind these two, and reads something else into a tab.
+      const isFraming = name === "content-length" || name === "transfer-encoding";
+      const isOdd = isFraming && tabBehind.test(text.slice(colon + 1, end));
       if (isOdd || !this.#notice(name, value)) {
         this.fault = "framing";
         return false;

@@ -70,6 +70,7 @@ const lines = [
   "Content-Length: 18446744073709551621",
   "Transfer-Encoding: chunked",
   "transfer-encoding: CHUNKED",
+  "Transfer-Encoding: chunked\t",
   "Transfer-Encoding: gzip, chunked",
   "Transfer-Encoding: chunked, identity",
   "Transfer-Encoding: xchunked",
