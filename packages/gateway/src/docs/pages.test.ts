@@ -16,7 +16,7 @@ describe("referencePages", () => {
     const files = readdirSync(new URL("docs/reference/", root)).map(
       (name) => `docs/reference/${name}`,
     );
-    const written = ["compatibility", "evidence", "translation"].map(
+    const written = ["compatibility", "evidence", "performance", "translation"].map(
       (name) => `docs/reference/${name}.md`,
     );
     const made = pages.map(({ path }) => path).filter((path) => path.startsWith("docs/"));
