@@ -186,7 +186,8 @@ function* saidBehind(
   const { tainted } = seat.member;
   const events = yield* waited(aftermath(seat.member, finished, signal));
   if (seat.member.tainted && !tainted) seat.used = true;
-  yield* events;
+  // One by one: a list that is delegated to can not be ended early.
+  for (const event of events) yield event;
 }
 
 /** Parameters and columns without running, as the server prepares it. */

@@ -2,12 +2,42 @@ import { describe, expect, it } from "vitest";
 import { gatewayError } from "../../error.ts";
 import { batchOf, columnOf } from "../../type/build.ts";
 import type { ResultEvent } from "../../query/event.ts";
-import { graceMs } from "./patience.ts";
+import { waited, type Course } from "../../query/course.ts";
+import { virtualHost } from "../../rig/virtual.ts";
+import { graceMs, PatientReader } from "./patience.ts";
 import type { Pin } from "../../query/pin.ts";
 import { runQuery } from "../run.ts";
 import { planeOf, queryOf, type PlaneOptions, type TestPlane } from "../rig/plane.ts";
 
 const columns = [columnOf("n", { kind: "integer", bits: 32, signed: true })];
+
+describe("a reader of a course", () => {
+  it("ends it alone: who reads on meanwhile gets what was asked for, and then nothing", async () => {
+    const [answered, cleaned] = [gate<ResultEvent>(), gate<string>()];
+    const seen: string[] = [];
+    function* engine(): Course {
+      try {
+        yield yield* waited(answered.promise);
+        yield failed;
+      } finally {
+        seen.push(yield* waited(cleaned.promise));
+      }
+    }
+    const reader = new PatientReader(engine(), virtualHost(1).clock);
+    const first = reader.next();
+    const ended = reader.end();
+    answered.open(notice);
+    expect(await first).toEqual(notice);
+    // The engine cleans up now, and nobody else may take it further.
+    const second = reader.next();
+    expect(await Promise.race([second, Promise.resolve("waits")])).toBe("waits");
+    expect(seen).toEqual([]);
+    cleaned.open("clean");
+    expect(await second).toBe("over");
+    await Promise.all([ended, reader.end()]);
+    expect([seen, await reader.next()]).toEqual([["clean"], "over"]);
+  });
+});
 
 describe("an engine that ignores its cancel", () => {
   it("does not keep its client waiting, and keeps slot and record until it is done", async () => {
@@ -159,4 +189,18 @@ async function beginOn(plane: TestPlane): Promise<Pin> {
   }
   if (pin === undefined) throw new Error("no transaction was begun");
   return pin;
+}
+
+const notice = { kind: "notice", code: "00000", text: "here" } as const satisfies ResultEvent;
+const failed = {
+  kind: "failed",
+  error: gatewayError("engine.broken"),
+} as const satisfies ResultEvent;
+
+function gate<Value>() {
+  let open: (value: Value) => void = () => {};
+  const promise = new Promise<Value>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open: (value: Value) => open(value) };
 }

@@ -103,19 +103,27 @@ class CourseSource implements Source {
   readonly #course: Course;
   /** What it waits for. It can not be ended before. */
   #waiting: Promise<Read> | undefined;
+  #isEnding = false;
+  #ended: Promise<void> | undefined;
 
   constructor(course: Course) {
     this.#course = course;
   }
 
+  /** Behind its end, as with a stream, there is nothing more: whoever drives it to its end must be the only one. */
   next(): Read | Promise<Read> {
+    if (this.#isEnding) return this.#ended?.then(() => "over" as const) ?? "over";
     const read = this.#taken(this.#course.next());
     if (read instanceof Promise) this.#waiting = read;
     return read;
   }
 
   end(): Promise<void> | undefined {
-    return this.#waiting === undefined ? ending(this.#course) : this.#endAfter(this.#waiting);
+    if (this.#isEnding) return this.#ended;
+    this.#isEnding = true;
+    const waiting = this.#waiting;
+    this.#ended = waiting === undefined ? ending(this.#course) : this.#endAfter(waiting);
+    return this.#ended;
   }
 
   /** As with a stream, what it was asked for last comes first. Whoever asked is told of a bug in it. */
