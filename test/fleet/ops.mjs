@@ -27,8 +27,12 @@ export function ready(worker, seconds = 30) {
   return until(`${worker.name} is ready`, async () => (await readyStatus(worker)) === 200, seconds);
 }
 
+/** An answer that is none would be read as a zero of every metric. */
 export async function metricsText(worker) {
-  return (await asked(worker, "/metrics")).text();
+  const response = await asked(worker, "/metrics");
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`/metrics answers ${response.status}: ${text}`);
+  return text;
 }
 
 /** Sum of a metric's values over the series whose labels hold `labels`. */

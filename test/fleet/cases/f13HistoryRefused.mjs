@@ -41,7 +41,8 @@ export async function run(fleet) {
   same(sumOf(full), total, "queued + sent + dropped");
   same(full.queued, spoolMaxRecords, "queued");
   check(full.lastError !== null, "the status does not tell of the refusals");
-  same(await metricOf(worker, "gateway_history_dropped_total"), full.dropped, "the metric");
+  const counted = () => metricOf(worker, "gateway_history_dropped_total");
+  await until("the metric tells of them", async () => (await counted()) === full.dropped);
 
   endpoint.refuses = false;
   await ledger.settled();
