@@ -1,5 +1,5 @@
 /** Bytes and texts that nobody should send, made from samples of what somebody does, by chance from a seed. */
-import type { Chance } from "@gateway/frontends/trino/rig/fuzz.ts";
+import type { Chance } from "@gateway/wire/http/rig/responses.ts";
 
 /** Numbers at which readers of lengths go wrong. */
 const lengths = [0, 1, 3, 4, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];

@@ -1,5 +1,5 @@
 /** What `readers.mjs` bundles. */
-import { Chance as OwnChance } from "@gateway/frontends/trino/rig/fuzz.ts";
+import { Chance as OwnChance } from "@gateway/wire/http/rig/responses.ts";
 import { targets as allTargets } from "./readers.ts";
 
 export const Chance = OwnChance;

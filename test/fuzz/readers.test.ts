@@ -1,6 +1,6 @@
 /** Some hundred made-up inputs for each reader of `readers.ts`, by a seed of the run's own; `readers.mjs` makes millions. */
 import { randomInt } from "node:crypto";
-import { Chance } from "@gateway/frontends/trino/rig/fuzz.ts";
+import { Chance } from "@gateway/wire/http/rig/responses.ts";
 import { describe, expect, it } from "vitest";
 import { targets } from "./readers.ts";
 

@@ -34,7 +34,7 @@ import { readLocal } from "@gateway/frontends/snowflake/read/local.ts";
 import { newState } from "@gateway/frontends/snowflake/session/state.ts";
 import { readBindings } from "@gateway/frontends/snowflake/value/bindings.ts";
 import { idOf, uuidOf } from "@gateway/frontends/snowflake/value/queryUuid.ts";
-import type { Chance } from "@gateway/frontends/trino/rig/fuzz.ts";
+import type { Chance } from "@gateway/wire/http/rig/responses.ts";
 import { Channel, type Port } from "@gateway/gateway/processes/channel.ts";
 import type { ToParent } from "@gateway/gateway/processes/message.ts";
 import { Switchboard, type Line } from "@gateway/gateway/processes/switchboard.ts";

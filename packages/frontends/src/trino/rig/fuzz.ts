@@ -14,29 +14,9 @@ import { handle } from "../commands/local.ts";
 import { pollOf } from "../page/poll.ts";
 import { sessionFrom } from "../session/session.ts";
 import { rewriteSystem } from "../catalog/systemRewrite.ts";
+import { Chance } from "@gateway/wire/http/rig/responses.ts";
 import { parseStatementPath } from "@gateway/wire/trino/path.ts";
 import { alice, numbers, parkingDoor, resultOf } from "./trino.ts";
-
-/** Chance from a seed, so that a failure can be had again. */
-export class Chance {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** In [0, below). */
-  below(below: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  }
-
-  pick<T>(list: readonly [T, ...T[]]): T {
-    return list[this.below(list.length)] ?? list[0];
-  }
-}
 
 const words = wordsOf(
   "SELECT 1 FROM system . jdbc tables information_schema columns WHERE a LIKE 'x%' ESCAPE PREPARE p EXECUTE IMMEDIATE USING DEALLOCATE DESCRIBE INPUT OUTPUT SET SESSION ROLE TIME ZONE RESET SHOW CATALOGS SCHEMAS CREATE TABLE START TRANSACTION COMMIT USE ( ) [ ] , ; ? $1 '' \" ' -- /* */ ARRAY CAST AS DECIMAL NULL X'0' 1e999 \u0000 \ud800 é",
