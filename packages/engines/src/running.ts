@@ -1,4 +1,5 @@
 /** Tags of the statements that an embedded engine runs: it lives in this process, so what this process knows is all there is. */
+import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import type { RunningStatements } from "@gateway/core/port/backend.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
@@ -10,7 +11,7 @@ export class RunningTags {
   begin(query: Pick<Identified, "slot" | "id">): Disposable {
     const tag = statementTag(query);
     this.#tags.add(tag);
-    return { [Symbol.dispose]: () => void this.#tags.delete(tag) };
+    return onDispose(() => void this.#tags.delete(tag));
   }
 
   list(): RunningStatements {

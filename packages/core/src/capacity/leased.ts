@@ -8,6 +8,7 @@
  * their turn. Where a group limits each user, a lease serves one query only: the control plane must know
  * whose each lease is.
  */
+import { onDispose } from "../tool/onDispose.ts";
 import type { GatewayError } from "../error.ts";
 import type { AdmitRequest, Capacity, CapacityCount } from "../port/capacity.ts";
 import type { Slot } from "../query/slot.ts";
@@ -324,5 +325,5 @@ class Leased implements LeasedCapacity {
 function toldOf(lease: Lease, tell: () => void): Disposable {
   if (lease.state === "lost") tell();
   else lease.tell.add(tell);
-  return { [Symbol.dispose]: () => void lease.tell.delete(tell) };
+  return onDispose(() => void lease.tell.delete(tell));
 }

@@ -44,7 +44,7 @@ export function answerQuery(query: Query, plane: DataPlane, signal: AbortSignal)
 
 function* courseOfQuery(query: Query, plane: DataPlane, signal: AbortSignal): Course {
   const open = new OpenQuery(query, plane, signal);
-  let last: LastEvent = failed(gatewayError("query.cancelled"));
+  let last: LastEvent | undefined;
   try {
     const { pin } = query.session;
     const stage =
@@ -60,7 +60,7 @@ function* courseOfQuery(query: Query, plane: DataPlane, signal: AbortSignal): Co
       const outcome = `${kept.cluster}: its own connection, for ${kept.reason}`;
       open.live.trace.push({ step: "session", outcome });
     }
-    open.close(last);
+    open.close((last ??= cancelled()));
   }
   yield last;
 }
@@ -137,6 +137,11 @@ function* runAttempt(slot: Slot, open: OpenQuery, way: Way, plane: DataPlane): C
     const ending = attempt.end();
     if (ending !== undefined) yield* waited(ending);
   }
+}
+
+/** How a query ended that nobody reads to its end. */
+function cancelled(): LastEvent {
+  return failed(gatewayError("query.cancelled"));
 }
 
 function failed(error: GatewayError): LastEvent {

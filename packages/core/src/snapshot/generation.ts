@@ -140,6 +140,23 @@ export class Generations {
   }
 }
 
+/** A class: see onDispose.ts. Every query takes one. */
+class Hold implements HeldGeneration {
+  readonly generation: Generation;
+  #letGo: (() => void) | undefined;
+
+  constructor(generation: Generation, letGo: () => void) {
+    this.generation = generation;
+    this.#letGo = letGo;
+  }
+
+  [Symbol.dispose](): void {
+    const letGo = this.#letGo;
+    this.#letGo = undefined;
+    letGo?.();
+  }
+}
+
 class Counted {
   readonly generation: Generation;
   #holds = 0;
@@ -151,17 +168,13 @@ class Counted {
 
   hold(): HeldGeneration {
     this.#holds += 1;
-    let held = true;
-    return {
-      generation: this.generation,
-      [Symbol.dispose]: () => {
-        if (!held) return;
-        held = false;
-        this.#holds -= 1;
-        if (this.#holds === 0) this.#retired?.();
-      },
-    };
+    return new Hold(this.generation, this.#letGo);
   }
+
+  readonly #letGo = (): void => {
+    this.#holds -= 1;
+    if (this.#holds === 0) this.#retired?.();
+  };
 
   async retire(): Promise<void> {
     if (this.#holds > 0) {

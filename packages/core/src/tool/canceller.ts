@@ -8,6 +8,8 @@
  * needed, `abortedWith` aborts a platform controller.
  */
 
+import { onDispose } from "./onDispose.ts";
+
 /** Aborts its signal, once; as the platform's `AbortController`. */
 export class Canceller {
   readonly #signal = new CancelSignal();
@@ -36,7 +38,7 @@ export function abortedWith(
   const pass = (): void => controller.abort(signal.reason);
   if (signal.aborted) pass();
   else signal.addEventListener("abort", pass, { once: true });
-  return { [Symbol.dispose]: () => signal.removeEventListener("abort", pass) };
+  return onDispose(() => signal.removeEventListener("abort", pass));
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Turns in which requests are read: each may take the memory of a whole message, so only some are read at once. */
+import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import { readersMax, readersOfUserMax } from "./limits.ts";
 
 interface Waiting {
@@ -39,7 +40,7 @@ export class Readers {
   #begin(user: string): Disposable {
     this.#count += 1;
     this.#reading.set(user, (this.#reading.get(user) ?? 0) + 1);
-    return { [Symbol.dispose]: () => this.#end(user) };
+    return onDispose(() => this.#end(user));
   }
 
   #end(user: string): void {

@@ -1,4 +1,5 @@
 /** Opening and closing a query in this process: the live list, the gauges, the record. Decides nothing. */
+import { onDispose } from "../../tool/onDispose.ts";
 import type { RoutingStep } from "@gateway/contract/record.ts";
 import { abortError, type GatewayError } from "../../error.ts";
 import type { AdmitRequest } from "../../port/capacity.ts";
@@ -127,7 +128,7 @@ export class OpenQuery implements Underway {
     this.live.ranOn(generation.backend(cluster));
     const gauge = this.#plane.metrics.running(group, cluster);
     gauge.add(1);
-    return { [Symbol.dispose]: () => gauge.add(-1) };
+    return onDispose(() => gauge.add(-1));
   }
 
   get #group(): string {

@@ -48,7 +48,7 @@ export interface QueryMetrics {
   rejections(group: string): Counter;
 }
 
-/** Handles by label values, made once each: counting costs one map look-up. */
+/** Handles by label values, made once each: counting costs a look-up for each label. */
 export function queryMetrics(metrics: Metrics): QueryMetrics {
   const { queries, duration, queueDuration, running, queued, rejections } = queryFamilies;
   return {
@@ -69,17 +69,29 @@ export function queryMetrics(metrics: Metrics): QueryMetrics {
   };
 }
 
-function remembered<Args extends readonly string[], Handle>(
+type Handles<Handle> = Map<string, Handle | Handles<Handle>>;
+
+/** A map for each label: one key of all of them would be a new text, hashed anew, for each query. */
+function remembered<Args extends readonly string[], Handle extends object>(
   make: (...args: Args) => Handle,
 ): (...args: Args) => Handle {
-  const handles = new Map<string, Handle>();
+  const handles: Handles<Handle> = new Map();
   return (...args) => {
-    // Names from the config hold no NUL, so the joined key is unambiguous.
-    const key = args.length === 1 ? String(args[0]) : args.join("\0");
-    const known = handles.get(key);
-    if (known !== undefined) return known;
+    let level = handles;
+    for (let at = 0; at < args.length - 1; at += 1) level = below(level, args[at] ?? "");
+    const last = args.at(-1) ?? "";
+    const known = level.get(last);
+    if (known !== undefined && !(known instanceof Map)) return known;
     const made = make(...args);
-    handles.set(key, made);
+    level.set(last, made);
     return made;
   };
+}
+
+function below<Handle extends object>(level: Handles<Handle>, key: string): Handles<Handle> {
+  const known = level.get(key);
+  if (known instanceof Map) return known;
+  const made: Handles<Handle> = new Map();
+  level.set(key, made);
+  return made;
 }

@@ -3,7 +3,7 @@
  * the query ended, while the slot stays taken until the engine has ended it too.
  */
 import type { Clock } from "../../port/clock.ts";
-import { ending, type Course } from "../../query/course.ts";
+import { ending, finishing, type Course } from "../../query/course.ts";
 import type { ResultEvent, ResultStream } from "../../query/event.ts";
 
 /** Milliseconds after an abort. Longer than a driver's process gets before it is ended. */
@@ -104,6 +104,7 @@ class CourseSource implements Source {
   /** What it waits for. It can not be ended before. */
   #waiting: Promise<Read> | undefined;
   #isEnding = false;
+  #saidLast = false;
   #ended: Promise<void> | undefined;
 
   constructor(course: Course) {
@@ -122,14 +123,15 @@ class CourseSource implements Source {
     if (this.#isEnding) return this.#ended;
     this.#isEnding = true;
     const waiting = this.#waiting;
-    this.#ended = waiting === undefined ? ending(this.#course) : this.#endAfter(waiting);
+    if (waiting !== undefined) this.#ended = this.#endAfter(waiting);
+    else this.#ended = this.#saidLast ? finishing(this.#course) : ending(this.#course);
     return this.#ended;
   }
 
   /** As with a stream, what it was asked for last comes first. Whoever asked is told of a bug in it. */
   async #endAfter(waiting: Promise<Read>): Promise<void> {
     await waiting.catch(() => undefined);
-    await ending(this.#course);
+    await (this.#saidLast ? finishing(this.#course) : ending(this.#course));
   }
 
   #taken(step: IteratorResult<ResultEvent | Promise<unknown>, void>): Read | Promise<Read> {
@@ -137,6 +139,7 @@ class CourseSource implements Source {
       const { value } = step;
       if (value instanceof Promise) return this.#after(value);
       this.#waiting = undefined;
+      this.#saidLast = value.kind === "done" || value.kind === "failed";
       return value;
     }
     this.#waiting = undefined;

@@ -92,7 +92,7 @@ export class Unrecorded implements Underway, Disposable {
         this.cancel(gatewayError("query.timeout")),
       );
     }
-    return { [Symbol.dispose]: () => {} };
+    return unlisted;
   }
 
   identified(): void {}
@@ -104,3 +104,5 @@ export class Unrecorded implements Underway, Disposable {
     this.#client[Symbol.dispose]();
   }
 }
+
+const unlisted: Disposable = { [Symbol.dispose]: () => {} };

@@ -117,16 +117,10 @@ export class ThreadPool {
   }
 
   #taken(thread: DriverThread): TakenThread {
-    let given = false;
-    return {
-      thread,
-      [Symbol.dispose]: () => {
-        if (given) return;
-        given = true;
-        this.#giveBack(thread);
-      },
-    };
+    return new Taken(thread, this.#release);
   }
+
+  readonly #release = (thread: DriverThread): void => this.#giveBack(thread);
 
   #giveBack(thread: DriverThread): void {
     this.#busy.delete(thread);
@@ -160,4 +154,21 @@ export class ThreadPool {
 async function quieted(thread: DriverThread): Promise<void> {
   await thread.settle();
   await thread.ask({ kind: "disconnect" });
+}
+
+/** A class: see onDispose.ts. Every statement takes one. */
+class Taken implements TakenThread {
+  readonly thread: DriverThread;
+  #release: ((thread: DriverThread) => void) | undefined;
+
+  constructor(thread: DriverThread, release: (thread: DriverThread) => void) {
+    this.thread = thread;
+    this.#release = release;
+  }
+
+  [Symbol.dispose](): void {
+    const release = this.#release;
+    this.#release = undefined;
+    release?.(this.thread);
+  }
 }

@@ -143,16 +143,12 @@ export class Pool {
   }
 
   #held(member: Member): Taken {
-    let held = true;
-    return {
-      member,
-      [Symbol.dispose]: () => {
-        if (!held) return;
-        held = false;
-        this.#giveBack(member);
-      },
-    };
+    return new Held(member, this.#release);
   }
+
+  readonly #release = (member: Member): void => {
+    this.#giveBack(member);
+  };
 
   /** The next taker waits for a cleaning, not the client whose statement is done. */
   #giveBack(member: Member): void {
@@ -216,5 +212,22 @@ export class Pool {
   #leave(): void {
     this.#taken -= 1;
     this.#line.shift()?.();
+  }
+}
+
+/** A class: see onDispose.ts. Every statement takes one. */
+class Held implements Taken {
+  readonly member: Member;
+  #release: ((member: Member) => void) | undefined;
+
+  constructor(member: Member, release: (member: Member) => void) {
+    this.member = member;
+    this.#release = release;
+  }
+
+  [Symbol.dispose](): void {
+    const release = this.#release;
+    this.#release = undefined;
+    release?.(this.member);
   }
 }

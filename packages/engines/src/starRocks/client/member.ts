@@ -1,4 +1,5 @@
 /** One logged-in connection: bytes out, bytes in as they are asked for, and what the connection remembers. */
+import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import type { Duplex } from "node:stream";
 import type { Connection } from "mysql2";
 import type { LoggedIn } from "./login.ts";
@@ -97,11 +98,9 @@ export class Member {
   drive(): Disposable {
     this.#driving = true;
     this.#stream.resume();
-    return {
-      [Symbol.dispose]: () => {
-        this.#driving = false;
-      },
-    };
+    return onDispose(() => {
+      this.#driving = false;
+    });
   }
 
   /**
@@ -118,7 +117,7 @@ export class Member {
   ended(call: () => void): Disposable {
     if (this.#stream.destroyed) call();
     else this.#stream.once("close", call);
-    return { [Symbol.dispose]: () => void this.#stream.off("close", call) };
+    return onDispose(() => void this.#stream.off("close", call));
   }
 
   destroy(): void {

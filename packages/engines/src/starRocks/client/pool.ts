@@ -112,17 +112,13 @@ export class Pool {
   }
 
   #held(member: Member): Taken {
-    let held = true;
-    return {
-      member,
-      [Symbol.dispose]: () => {
-        if (!held) return;
-        held = false;
-        this.#giveBack(member);
-        this.#leave();
-      },
-    };
+    return new Held(member, this.#release);
   }
+
+  readonly #release = (member: Member): void => {
+    this.#giveBack(member);
+    this.#leave();
+  };
 
   #giveBack(member: Member): void {
     if (member.tainted || !member.open || this.#closed) {
@@ -155,5 +151,22 @@ export class Pool {
   #leave(): void {
     this.#taken -= 1;
     this.#line.shift()?.();
+  }
+}
+
+/** A class: see onDispose.ts. Every statement takes one. */
+class Held implements Taken {
+  readonly member: Member;
+  #release: ((member: Member) => void) | undefined;
+
+  constructor(member: Member, release: (member: Member) => void) {
+    this.member = member;
+    this.#release = release;
+  }
+
+  [Symbol.dispose](): void {
+    const release = this.#release;
+    this.#release = undefined;
+    release?.(this.member);
   }
 }

@@ -1,4 +1,5 @@
 /** Statements that run for this listener's clients, by user and by the id that the client gave or got. */
+import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Canceller } from "@gateway/core/tool/canceller.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -31,13 +32,12 @@ export class Running {
     const gone = new Promise<void>((resolve) => (ended = resolve));
     mine.set(id, { ...statement, gone });
     this.#users.set(user, mine);
-    return ok({
-      [Symbol.dispose]: () => {
-        ended?.();
-        mine.delete(id);
-        if (mine.size === 0 && this.#users.get(user) === mine) this.#users.delete(user);
-      },
+    const end = onDispose(() => {
+      ended?.();
+      mine.delete(id);
+      if (mine.size === 0 && this.#users.get(user) === mine) this.#users.delete(user);
     });
+    return ok(end);
   }
 
   /** A statement of this user; nobody finds another's. */

@@ -6,6 +6,7 @@
  * client asks for. A transaction's connection runs one statement at a time: before another one
  * the rows that are left are read and held here, up to a limit. A MySQL server holds all of them.
  */
+import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { ColumnsEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import type { MysqlCursor } from "@gateway/core/query/mysqlCall.ts";
@@ -162,12 +163,10 @@ export class Cursor implements AsyncDisposable {
       timeMs === undefined
         ? undefined
         : host.clock.timer(timeMs, () => this.#controller.abort(gatewayError("query.timeout")));
-    return {
-      [Symbol.dispose]: () => {
-        limit?.[Symbol.dispose]();
-        running[Symbol.dispose]();
-      },
-    };
+    return onDispose(() => {
+      limit?.[Symbol.dispose]();
+      running[Symbol.dispose]();
+    });
   }
 
   #park(): void {

@@ -165,7 +165,7 @@ export class Responder {
     controller: Controller = new AbortController(),
   ): { readonly signal: AbortSignal } & Disposable {
     const { signal } = this.#begin(text, controller);
-    return { signal, [Symbol.dispose]: () => this.#ended() };
+    return new Interruptible(signal, this.#endedCall);
   }
 
   /** Notes the work that the controller ends as what runs now. */
@@ -176,6 +176,8 @@ export class Responder {
     if (this.connection.over) controller.abort(gatewayError("query.cancelled"));
     return controller;
   }
+
+  readonly #endedCall = (): void => this.#ended();
 
   #ended(): void {
     this.#controller = undefined;
@@ -273,3 +275,18 @@ const noFormats: readonly NativeFormat[] = [];
 
 /** Characters of a statement that SHOW PROCESSLIST keeps. */
 const shownTextMax = 1024;
+
+/** A class: see onDispose.ts. Every statement takes one. */
+class Interruptible implements Disposable {
+  readonly signal: AbortSignal;
+  readonly #ended: () => void;
+
+  constructor(signal: AbortSignal, ended: () => void) {
+    this.signal = signal;
+    this.#ended = ended;
+  }
+
+  [Symbol.dispose](): void {
+    this.#ended();
+  }
+}

@@ -66,7 +66,9 @@ export class SessionCatalog {
 
   /** Called with the command tag of every statement that succeeded. */
   completed(tag: string): void {
-    const [word = ""] = tag.split(" ", 1);
+    if (tag.startsWith("SELECT ")) return;
+    const end = tag.indexOf(" ");
+    const word = end < 0 ? tag : tag.slice(0, end);
     const now = changing.has(word);
     if (now || (word === "COMMIT" && this.#changed)) this.#mirrors.changed();
     if (now || word === "COMMIT") this.#changed = now;

@@ -102,7 +102,7 @@ export class Execution implements AsyncDisposable {
 
   /** Writes rows and tells why it stopped. After `complete` or `failed` nothing is left. */
   step(wish: Step): Promise<Stop> {
-    return this.#timed(() => this.#run(wish));
+    return this.#timed(wish);
   }
 
   /**
@@ -110,7 +110,7 @@ export class Execution implements AsyncDisposable {
    * the result is over then.
    */
   async setAside(): Promise<GatewayError | undefined> {
-    const stop = await this.#timed(() => this.#drain());
+    const stop = await this.#timed("aside");
     return stop.kind === "failed" ? stop.error : undefined;
   }
 
@@ -134,17 +134,14 @@ export class Execution implements AsyncDisposable {
   }
 
   /** Runs a step under the client's time limit. An execution that is not parked afterwards gives everything back. */
-  async #timed(run: () => Promise<Stop>): Promise<Stop> {
+  async #timed(wish: Step | "aside"): Promise<Stop> {
     this.#parked?.[Symbol.dispose]();
-    const { host, session } = this.#parts;
-    const limit = session.setting("statement_timeout");
-    const limitMs = limit === "0" ? 0 : (milliseconds(limit) ?? 0);
-    using _limit =
-      limitMs === 0 ? undefined : host.clock.timer(limitMs, () => this.cancel(timeoutError()));
+    const limit = this.#timeLimit();
     let stop: Stop | undefined;
     try {
-      stop = await run();
+      stop = await (wish === "aside" ? this.#drain() : this.#run(wish));
     } finally {
+      limit?.[Symbol.dispose]();
       // After a bug, too, the engine gets everything back.
       const ending = stop?.kind === "suspended" ? undefined : this.#end();
       if (ending !== undefined) await ending;
@@ -152,6 +149,14 @@ export class Execution implements AsyncDisposable {
     if (stop.kind === "suspended") this.#park();
     else this.#state = stop.kind;
     return stop;
+  }
+
+  #timeLimit(): Disposable | undefined {
+    const { host, session } = this.#parts;
+    const limit = session.setting("statement_timeout");
+    const limitMs = limit === "0" ? 0 : (milliseconds(limit) ?? 0);
+    if (limitMs === 0) return undefined;
+    return host.clock.timer(limitMs, () => this.cancel(timeoutError()));
   }
 
   #park(): void {
