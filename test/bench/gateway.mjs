@@ -1,6 +1,6 @@
 /** A gateway as a process of its own, with its log read: the engine's time of every query is in it. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, openSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,18 +35,20 @@ export const standaloneConfig = configOf().replace(
 
 /**
  * `text`: another configuration, with the same listeners. `pinned`: on the core of what is measured. `bundle`:
- * another build than this tree's. `flags`: of Node.
+ * another build than this tree's. `flags`: of Node. `logged`: its log goes to a file, and is read until it has
+ * started: a bench on the same core that reads a line for each query measures its own reading too.
  */
 export async function startGateway(
   text = configOf(),
-  { pinned = false, bundle = program, flags = [] } = {},
+  { pinned = false, bundle = program, flags = [], logged = false } = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-bench-"));
   const file = join(folder, "gateway.yaml");
   writeFileSync(file, text.replaceAll("FOLDER", folder));
   const profiled = process.argv.includes("--profile") ? ["--import", profiler] : [];
   const args = [...flags, ...profiled, bundle, "start", "--config", file];
-  const stdio = ["ignore", "ignore", "pipe"];
+  const logFile = join(folder, "log");
+  const stdio = ["ignore", "ignore", logged ? openSync(logFile, "w") : "pipe"];
   const child = pinned ? spawnMeasured(args, { stdio }) : spawn(process.execPath, args, { stdio });
   const ports = {};
   const executionMs = [];
@@ -56,7 +58,7 @@ export async function startGateway(
     child.on("close", (code) => reject(new Error(`the gateway ended with ${code}`)));
   });
   let rest = "";
-  child.stderr.on("data", (chunk) => {
+  const read = (chunk) => {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop();
     for (const line of lines.filter((one) => one.startsWith("{"))) {
@@ -65,8 +67,11 @@ export async function startGateway(
       if (entry.event === "query.ended") executionMs.push(entry.executionMs);
       if (Object.keys(ports).length === 4) ready();
     }
-  });
+  };
+  child.stderr?.on("data", read);
+  const reading = logged ? watchLog(logFile, read) : undefined;
   await opened;
+  reading?.close();
   return {
     ports,
     pid: child.pid,
@@ -84,6 +89,19 @@ export async function startGateway(
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** Calls `read` with what is written to a file, until closed. */
+function watchLog(file, read) {
+  let at = 0;
+  const look = () => {
+    const text = readFileSync(file, "utf8");
+    read(text.slice(at));
+    at = text.length;
+  };
+  const watcher = watch(file, look);
+  look();
+  return watcher;
 }
 
 function rssOf(pid) {

@@ -84,7 +84,7 @@ async function wireRows(name, wire) {
     ];
     for (const way of gatewayWays()) {
       const config = JSON.stringify(configOf(wire, standIn.port, way.persistence));
-      const gateway = await startGateway(config, { pinned: true, ...way.options });
+      const gateway = await startGateway(config, { pinned: true, logged: true, ...way.options });
       if (way.twoCores) unpin(gateway.pid);
       gateways.push(gateway);
       const port = gateway.ports[wire.kind];

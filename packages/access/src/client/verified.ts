@@ -6,7 +6,7 @@
  * that includes the stored entry in it makes sure that a changed entry no longer matches. The memory belongs
  * to one authenticator and dies with its generation.
  */
-import { createHmac } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
 
 const keepMs = 60_000;
@@ -19,21 +19,23 @@ interface Entry<Value> {
 
 export class VerifiedLogins<Value> {
   readonly #host: Pick<Host, "clock">;
-  readonly #key: Uint8Array;
+  readonly #key: string;
   /** Oldest first. */
   readonly #entries = new Map<string, Entry<Value>>();
 
   constructor(host: Pick<Host, "clock" | "randomBytes">) {
     this.#host = host;
-    this.#key = host.randomBytes(32);
+    this.#key = Buffer.from(host.randomBytes(32)).toString("hex");
   }
 
-  /** The look-up key of one login; every part is length-prefixed, so no two logins share one. */
+  /**
+   * The look-up key of one login; every part is length-prefixed, so no two logins share one. Not an HMAC: nobody is
+   * shown a key whom the difference would keep from extending it, and each request of a client over HTTP needs one.
+   */
   key(parts: readonly string[]): string {
-    const hmac = createHmac("sha256", this.#key);
-    for (const part of parts)
-      hmac.update(`${Buffer.byteLength(part, "utf8")}:`).update(part, "utf8");
-    return hmac.digest("base64");
+    let text = this.#key;
+    for (const part of parts) text += `${part.length}:${part}`;
+    return hash("sha256", text, "base64");
   }
 
   /** What was remembered under `key`, for a minute. */

@@ -18,7 +18,7 @@ export const historyFamilies = {
 /** A queue that knows its weight and gives up its oldest items cheaply, however long it is. */
 export class Backlog<Item> {
   readonly #weightOf: (item: Item) => number;
-  #items: Item[] = [];
+  #items: (Item | undefined)[] = [];
   #head = 0;
   #weight = 0;
 
@@ -52,6 +52,8 @@ export class Backlog<Item> {
       weight += more;
       taken.push(item);
     }
+    // Cleared, because this list may be old and dead by the next small collection, which keeps whatever it points at.
+    for (let at = 0; at < taken.length; at += 1) this.#items[this.#head + at] = undefined;
     this.#head += taken.length;
     this.#weight -= weight;
     // Moved only when half is gone, so that an item is moved once on average.

@@ -250,9 +250,7 @@ class Sender implements StoreHistory {
     const { host, keep } = this.#parts;
     const { promise, resolve } = deferred<Outcome>();
     using _limit = host.clock.timer(answerMsMax, () => resolve(failure("noAnswer")));
-    this.#wake = () => {
-      if (this.#ended) resolve(failure("ended"));
-    };
+    this.#wakeOnEnd(resolve);
     const asked = Promise.resolve().then(() => keep(batch, host.clock.unixMs()));
     asked.then(resolve, (bug: unknown) => {
       host.log.bug(bug);
@@ -261,6 +259,13 @@ class Sender implements StoreHistory {
     const outcome = await promise;
     this.#wake = undefined;
     return outcome;
+  }
+
+  /** In a function of its own: what `#wake` was lives on for a while, and must not keep the batch with it. */
+  #wakeOnEnd(resolve: (outcome: Outcome) => void): void {
+    this.#wake = () => {
+      if (this.#ended) resolve(failure("ended"));
+    };
   }
 
   /** Resolves after `ms`. A hurry ends it earlier, and so does a full batch when `until` is `full`. */
