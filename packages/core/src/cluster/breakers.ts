@@ -8,6 +8,7 @@
 import type { CircuitBreakerConfig } from "@gateway/contract/config/group.ts";
 import type { Host } from "../port/host.ts";
 import { unreachable } from "../result.ts";
+import { siblingBreakers, type BreakerWord } from "./siblingBreakers.ts";
 import {
   breakerAfter,
   breakerClosed,
@@ -25,6 +26,8 @@ export interface Breaker extends Disposable {
   runningMax(): number;
   /** Called with the slot in hand, before the engine is asked. The returned function is called when the query is over. */
   begin(): EndAttempt;
+  /** Another process of this gateway opened or closed its breaker of the same member. */
+  hear(word: BreakerWord): void;
 }
 
 /** The member of a group that a breaker guards, as its log lines name it. */
@@ -46,6 +49,12 @@ export function circuitBreaker(
   return new CircuitBreaker(config, labels, host, changed);
 }
 
+/**
+ * A breaker that was told of an opening stays open this much longer than its own time: whoever opened tries first, and
+ * says what came of it. It tries itself where that one is gone.
+ */
+const toldOpenMore = 1.5;
+
 class CircuitBreaker implements Breaker {
   readonly #config: CircuitBreakerConfig;
   readonly #labels: BreakerLabels;
@@ -53,6 +62,8 @@ class CircuitBreaker implements Breaker {
   readonly #changed: () => void;
   #state: BreakerState = breakerClosed;
   #openTimer: Disposable | undefined;
+  readonly #others;
+  #openedByOthers = false;
   #disposed = false;
   /** Attempts under way are counted by the period they began in. Every trial begins a new one. */
   #period = 0;
@@ -69,6 +80,8 @@ class CircuitBreaker implements Breaker {
     this.#labels = labels;
     this.#host = host;
     this.#changed = changed;
+    this.#others = siblingBreakers(host);
+    this.#others?.add(labels, this);
   }
 
   get state(): BreakerState["kind"] {
@@ -102,6 +115,7 @@ class CircuitBreaker implements Breaker {
 
   [Symbol.dispose](): void {
     this.#disposed = true;
+    this.#others?.remove(this.#labels, this);
     this.#openTimer?.[Symbol.dispose]();
   }
 
@@ -115,21 +129,49 @@ class CircuitBreaker implements Breaker {
     if (this.#state === before && before.kind === "halfOpen") this.#changed();
   }
 
+  hear(word: BreakerWord): void {
+    if (this.#disposed) return;
+    // One that opened by itself keeps its own time.
+    if (word === "opened" && (this.#state.kind !== "open" || this.#openedByOthers)) {
+      this.#enter({ kind: "open" }, toldOpenMore);
+      this.#openedByOthers = true;
+    }
+    if (word === "closed" && this.#state.kind !== "closed") this.#enter(breakerClosed, 1);
+  }
+
   #tell(event: BreakerEvent): void {
     const before = this.#state;
-    this.#state = breakerAfter(before, event, this.#config.failures);
-    const { kind } = this.#state;
-    if (kind === before.kind) return;
-    this.#host.log.write(kind === "open" ? "warn" : "info", `breaker.${kind}`, { ...this.#labels });
+    const after = breakerAfter(before, event, this.#config.failures);
+    if (after.kind === before.kind) {
+      this.#state = after;
+      return;
+    }
+    this.#enter(after, 1);
+    if (after.kind === "open") this.#others?.tell(this.#labels, "opened");
+    if (after.kind === "closed") this.#others?.tell(this.#labels, "closed");
+  }
+
+  /** `openTimes`: how many times its own time it stays open. */
+  #enter(state: BreakerState, openTimes: number): void {
+    const { kind } = state;
+    const isNew = kind !== this.#state.kind;
+    this.#state = state;
+    if (isNew)
+      this.#host.log.write(kind === "open" ? "warn" : "info", `breaker.${kind}`, {
+        ...this.#labels,
+      });
     if (kind === "halfOpen") {
       this.#period += 1;
       this.#runningBefore += this.#runningThisPeriod;
       this.#runningThisPeriod = 0;
     }
+    this.#openedByOthers = false;
+    this.#openTimer?.[Symbol.dispose]();
+    this.#openTimer = undefined;
     if (kind === "open") {
-      const openMs = this.#config.openSecs * 1_000;
+      const openMs = this.#config.openSecs * 1_000 * openTimes;
       this.#openTimer = this.#host.clock.timer(openMs, () => this.#tell("elapsed"));
     }
-    this.#changed();
+    if (isNew) this.#changed();
   }
 }
