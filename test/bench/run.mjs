@@ -17,6 +17,7 @@ import { flightRows } from "./flight.mjs";
 import { startGateway } from "./gateway.mjs";
 import { handRows } from "./hand.mjs";
 import { identityRows } from "./identity.mjs";
+import { idleRows } from "./idle.mjs";
 import { isolationRows } from "./isolation.mjs";
 import { lambdaRows } from "./lambda.mjs";
 import { latencyRows } from "./latency.mjs";
@@ -37,6 +38,7 @@ const only = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const wanted = (name) => only.length === 0 || only.includes(name);
 
 const rows = [];
+if (wanted("idle")) rows.push(...(await idleRows()));
 if (wanted("control")) rows.push(...(await controlRows()));
 if (wanted("capacity")) rows.push(...(await capacityRows()));
 if (wanted("worker")) rows.push(...(await workerRows()));
