@@ -98,7 +98,7 @@ function stepOf({ accessControl, guards = [] }) {
       guards.map((guard) => guardSchema.parse(guard)),
       "main",
       limits,
-      ask,
+      { ask },
     ),
     dialects: ["duckdb"],
   };

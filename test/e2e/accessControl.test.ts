@@ -7,6 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminOf, type Admin } from "./admin.ts";
 import { guidedConfig, policyClient } from "../fake/policyClient.ts";
+import { FakeGuardService } from "../fake/guardService.ts";
 import { FakePolicyServer } from "../fake/policyServer.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
@@ -15,8 +16,10 @@ const password = "access-secret";
 
 let gateway: TestGateway;
 let admin: Admin;
+let service: FakeGuardService;
 
 beforeAll(async () => {
+  service = await FakeGuardService.start();
   const user = { passwordHash: hashSync(password, 4) };
   const users = { root: { ...user, groups: ["owners"] }, EU: user };
   const all = ["select", "insert", "update", "delete", "ddl"];
@@ -42,6 +45,18 @@ beforeAll(async () => {
         provider: "static",
         tables: { "main.plain": { columns: ["id", "secret"] } },
       },
+      guardrails: {
+        guards: [
+          {
+            name: "hook",
+            type: "webhook",
+            url: service.url,
+            statement: "text",
+            rewrites: true,
+            conditions: [{ type: "queryRegex", regex: "hooked" }],
+          },
+        ],
+      },
     }),
   );
   admin = await adminOf(gateway);
@@ -53,7 +68,10 @@ beforeAll(async () => {
   await root.query("CREATE TABLE main.margins AS SELECT id, margin FROM main.orders");
 }, 60_000);
 
-afterAll(() => gateway[Symbol.asyncDispose]());
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+});
 
 describe("a caller with a rule", () => {
   it("sees its rows and columns, alone, prepared and in a transaction", async () => {
@@ -70,6 +88,15 @@ describe("a caller with a rule", () => {
     await client.query("ROLLBACK");
     await expect(client.query("DELETE FROM orders")).rejects.toThrow("is not allowed");
     await expect(client.query("SELECT margin FROM orders")).rejects.toThrow("margin");
+  });
+
+  it("sees no more where a guard's web service wrote the statement anew", async () => {
+    await using client = await connected("EU");
+    service.says = { decision: "rewrite", sql: "SELECT * FROM orders" };
+    const seen = [{ id: 1, region: "EU", email: "***" }];
+    expect((await client.query("SELECT 'hooked'")).rows).toEqual(seen);
+    service.says = { decision: "rewrite", sql: "SELECT * FROM margins" };
+    await expect(client.query("SELECT 'hooked'")).rejects.toThrow("main.margins is not allowed");
   });
 
   it("finds in the catalog what it may read", async () => {

@@ -8,6 +8,7 @@ import fc from "fast-check";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FakeGuardService } from "../fake/guardService.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
 const host = "127.0.0.1";
@@ -39,9 +40,40 @@ const guards = [
   },
 ];
 
+/** Asked about statements that have `hooked` in their text. */
+const hook = {
+  name: "hook",
+  type: "webhook",
+  clusterGroups: ["guarded"],
+  conditions: [{ type: "queryRegex", regex: "hooked" }],
+  statement: "text",
+  stages: ["before", "after"],
+  rewrites: true,
+  timeoutMs: 60_000,
+};
+
+function saidOf({ stage, statement }: { stage: string; statement: { text: string } }): object {
+  const { text } = statement;
+  if (text.includes("hooked no")) return { decision: "deny", message: "The service says no." };
+  if (stage === "after") {
+    return text.includes("hooked late")
+      ? { decision: "deny", message: "Not on this engine." }
+      : { decision: "allow" };
+  }
+  if (text.includes("hooked one")) return { decision: "rewrite", sql: "SELECT 1 AS a" };
+  if (text.includes("hooked bare")) return { decision: "rewrite", sql: "SELECT id FROM orders" };
+  return { decision: text.includes("hooked warn") ? "warn" : "allow", message: "Slow." };
+}
+
 let gateway: TestGateway;
+let service: FakeGuardService;
 
 beforeAll(async () => {
+  service = await FakeGuardService.start();
+  service.says = (asked: Parameters<typeof saidOf>[0]) => {
+    const { message, decision, ...rest } = saidOf(asked) as Readonly<Record<string, unknown>>;
+    return { decision, ...rest, ...(decision !== "allow" && message !== undefined && { message }) };
+  };
   const listener = { host, port: 0 };
   gateway = await gatewayOf(
     configOf({
@@ -64,7 +96,7 @@ beforeAll(async () => {
       },
       routers: [{ type: "userGroup", userToGroup: { [free]: "free" } }],
       routingFallback: "guarded",
-      guardrails: { guards },
+      guardrails: { guards: [...guards, { ...hook, url: `${service.url}/judge` }] },
     }),
   );
   const made = await byPostgres(
@@ -74,7 +106,10 @@ beforeAll(async () => {
   if (made.error !== undefined) throw new Error(made.error);
 }, 60_000);
 
-afterAll(() => gateway[Symbol.asyncDispose]());
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+});
 
 /** What a client saw. */
 interface Seen {
@@ -117,6 +152,48 @@ describe.each(protocols)("a client of %s", (_name, ask) => {
     });
     expect((await ask("SELECT id FROM orders WHERE day = 1 LIMIT 2")).rows).toBe(2);
     expect((await ask("SELECT 1 LIMIT 5 + 5")).error).toContain("LIMIT");
+  });
+
+  it("gets what a web service says of its statement, before and behind the slot", async () => {
+    expect((await ask("SELECT 'hooked no' AS a")).error).toContain("The service says no.");
+    expect((await ask("SELECT 'hooked late' AS a")).error).toContain("Not on this engine.");
+    const two = (what: string) => `SELECT '${what}' AS a UNION ALL SELECT 'b'`;
+    expect((await ask(two("hooked"))).rows).toBe(2);
+    expect((await ask(two("hooked one"))).rows).toBe(1);
+    // What a service wrote is guarded like what a client wrote.
+    expect((await ask("SELECT 'hooked bare' AS a")).error).toContain("orders is read here");
+  });
+});
+
+describe("a web service of a guard", () => {
+  it("is asked inside of a transaction as well, and warns", async () => {
+    await using client = await postgres("ann");
+    const warnings: string[] = [];
+    client.on("notice", ({ message }) => void warnings.push(message ?? ""));
+    await client.query("BEGIN");
+    await expect(client.query("SELECT 'hooked late'")).rejects.toThrow("Not on this engine.");
+    await client.query("ROLLBACK");
+    await client.query("BEGIN");
+    expect((await client.query("SELECT 'hooked warn'")).rows).toHaveLength(1);
+    expect(warnings).toEqual(["Slow. (guard hook)"]);
+    await client.query("ROLLBACK");
+  });
+
+  it("is let go where the client leaves while it is asked, and refuses where it fails", async () => {
+    const hungUp = service.hungUp(1);
+    service.mood = "silent";
+    const arrived = service.arrived(service.asked.length + 1);
+    const leaving = await postgres("ann");
+    leaving.on("error", () => {});
+    const asked = leaving.query("SELECT 'hooked'").catch(() => "gone");
+    await arrived;
+    leaving.connection.stream.destroy();
+    await hungUp;
+    expect(await asked).toBe("gone");
+    service.mood = "failing";
+    expect((await byPostgres("SELECT 'hooked'")).error).toContain("guard hook");
+    service.mood = "well";
+    expect((await byPostgres("SELECT 'hooked'")).rows).toBe(1);
   });
 });
 

@@ -57,7 +57,7 @@ describe("docs/guardrails.md", () => {
   });
 
   function happensTo(sql: string, group: string): string {
-    const guards = compileGuards(guardrails?.guards ?? [], group, none, noScripts);
+    const guards = compileGuards(guardrails?.guards ?? [], group, none, { ask: noScripts });
     if (guards === undefined) return "is not judged";
     const judged = judgedNow(guards, queryOf(sql, { dialect: "trino" }), { acted: () => {} });
     if (!judged.ok) return "is refused";

@@ -30,7 +30,7 @@ export const rooms = {
     tool: ["port"],
     cluster: ["port"],
     route: ["port", "query", "regex", "script", "sql", "tool"],
-    guard: ["query", "regex", "route", "sql"],
+    guard: ["port", "query", "regex", "route", "sql"],
     police: ["guard", "port", "query", "regex", "sql"],
     snapshot: [
       "cluster",
@@ -346,6 +346,7 @@ export const rooms = {
     exchange: ["connect"],
     group: ["connect"],
     policy: ["connect"],
+    guard: ["connect"],
     catalog: ["connect"],
     client: ["connect"],
     signOn: ["connect", "client"],

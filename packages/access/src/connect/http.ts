@@ -6,10 +6,10 @@ import { readFile } from "node:fs/promises";
 import type { Host } from "@gateway/core/port/host.ts";
 import { egressRefused } from "@gateway/core/port/egress.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { Agent, buildConnector } from "undici";
+import { Agent, buildConnector, errors } from "undici";
 
 /** More than any provider's keys; a larger response is nonsense. */
-const responseBytesMax = 1 << 20;
+const responseBytesMaxDefault = 1 << 20;
 
 export interface HttpOptions {
   /** Covers name look-up, connection, request and response. */
@@ -17,6 +17,8 @@ export interface HttpOptions {
   readonly connectionsMax: number;
   /** PEM file of the authorities to trust, or undefined for those of the system. */
   readonly caFile: string | undefined;
+  /** Of the response; more than that is "tooLarge". Absent: 1 MiB. */
+  readonly responseBytesMax?: number;
 }
 
 /** `token` is a bearer token, `basic` what follows `Basic`; `body` (as JSON) or `form` makes it a POST. */
@@ -37,7 +39,7 @@ export interface HttpResponse {
 }
 
 /** Why there is no response, for the log: no text of the other side. */
-export type HttpFailure = "slow" | "unreachable" | "caFile";
+export type HttpFailure = "slow" | "unreachable" | "tooLarge" | "caFile";
 
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpOptions;
@@ -50,17 +52,22 @@ export class HttpClient implements AsyncDisposable {
     this.#host = host;
   }
 
-  async ask(request: HttpRequest): Promise<Result<HttpResponse, HttpFailure>> {
+  /** Where `left` aborts, the request ends and the answer says "slow", which nobody waits for any more. */
+  async ask(request: HttpRequest, left?: AbortSignal): Promise<Result<HttpResponse, HttpFailure>> {
     const limit = new AbortController();
     const aborted = new Promise<"slow">((resolve) => {
       limit.signal.addEventListener("abort", () => resolve("slow"), { once: true });
     });
     using _timer = this.#host.clock.timer(this.#options.timeoutMs, () => limit.abort());
+    const leave = (): void => limit.abort();
+    left?.addEventListener("abort", leave, { once: true });
+    if (left?.aborted === true) limit.abort();
     this.#open.add(limit);
     try {
       // undici looks at the signal only once it has a connection.
       return await Promise.race([this.#send(request, limit.signal), aborted.then(err)]);
     } finally {
+      left?.removeEventListener("abort", leave);
       this.#open.delete(limit);
       limit.abort();
     }
@@ -94,8 +101,11 @@ export class HttpClient implements AsyncDisposable {
         signal,
       });
       return ok({ status: statusCode, json: jsonOf(await received.text()) });
-    } catch {
-      return err(signal.aborted ? "slow" : "unreachable");
+    } catch (failure) {
+      if (signal.aborted) return err("slow");
+      return err(
+        failure instanceof errors.ResponseExceededMaxSizeError ? "tooLarge" : "unreachable",
+      );
     }
   }
 
@@ -111,6 +121,7 @@ export class HttpClient implements AsyncDisposable {
 
   async #make(): Promise<Agent> {
     const { caFile, timeoutMs, connectionsMax } = this.#options;
+    const { responseBytesMax = responseBytesMaxDefault } = this.#options;
     const { egress } = this.#host;
     const connect = buildConnector({
       minVersion: "TLSv1.2",

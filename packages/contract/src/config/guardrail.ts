@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import { notBuiltVariant } from "./notBuilt.ts";
+import { policyServerParts } from "./policyServer.ts";
 import { conditions } from "./router.ts";
 import { scriptName } from "./script.ts";
 
@@ -197,6 +198,92 @@ const script = z.strictObject({ type: z.literal("script"), ...scope, script: scr
     "Lets through what a script of the use judge does not refuse; the script says whether it denies or warns. A script that fails refuses, and so does a text beyond 65,536 characters, which it can not see whole.",
 });
 
+const { url, credentials, caFile, isSafe, safe } = policyServerParts;
+
+/** What of its caller a web service may be told. */
+export const toldOfCallers = ["user", "groups", "roles"] as const;
+
+/** When a web service is asked: about the client's text before a slot is taken, and about what its engine is sent. */
+export const guardStages = ["before", "after"] as const;
+
+const webhook = z
+  .strictObject({
+    type: z.literal("webhook"),
+    ...scope,
+    url: url.meta({
+      title: "Address",
+      description: "Where each question is sent by POST, as JSON.",
+      examples: ["https://guards.internal/judge"],
+    }),
+    credentials,
+    caFile,
+    statement: z.enum(["digest", "text"]).default("digest").meta({
+      title: "Statement",
+      description:
+        "digest: the service is told the statement without its values. text: it is told the whole text, up to 65,536 characters; a longer one is refused.",
+    }),
+    caller: z
+      .array(z.enum(toldOfCallers))
+      .default(["user", "groups"])
+      .meta({
+        title: "Caller",
+        description: "What the service is told of whoever asks; nothing else of the identity.",
+        examples: [["groups"]],
+      }),
+    stages: z
+      .array(z.enum(guardStages))
+      .min(1)
+      .default(["before"])
+      .meta({
+        title: "Stages",
+        description:
+          "before: about the client's statement, before it takes a slot. after: about what its engine is sent, on the slot.",
+        examples: [["before", "after"]],
+      }),
+    rewrites: z.boolean().default(false).meta({
+      title: "May rewrite",
+      description:
+        "Takes the answer rewrite at the stage before: one statement of the same kind and with the same parameters, which all other guards and accessControl then judge. Otherwise that answer is none.",
+    }),
+    onError: z.enum(["deny", "warn"]).default("deny").meta({
+      title: "Without an answer",
+      description:
+        "Refuse the statement, or let it run with a warning, where the service can not be asked or says nothing that can be used.",
+    }),
+    timeoutMs: z.int().min(50).max(60_000).default(2_000).meta({
+      title: "Timeout",
+      description: "How long an answer may take, with the wait for a free connection.",
+      "x-unit": "milliseconds",
+    }),
+    maxConcurrent: z.int().min(1).max(256).default(16).meta({
+      title: "Questions at once",
+      description:
+        "Most questions of one process that are open; further ones wait within their timeout.",
+    }),
+    cacheTtlMs: z.int().min(0).max(300_000).default(0).meta({
+      title: "Cache",
+      description: "How old an answer to the same question may be; 0 remembers nothing.",
+      "x-unit": "milliseconds",
+    }),
+  })
+  .refine(isSafe, safe)
+  .refine(({ rewrites, statement }) => !rewrites || statement === "text", {
+    path: ["rewrites"],
+    error: "needs statement: text, because a digest can not be rewritten",
+  })
+  .refine(({ rewrites, stages }) => !rewrites || stages.includes("before"), {
+    path: ["rewrites"],
+    error: "needs the stage before: behind it accessControl has judged already",
+  })
+  .meta({
+    title: "Web service guard",
+    description:
+      "Asks a web service about each statement, which answers allow, deny, warn or, where it may, rewrite.",
+  });
+
+/** A guard that asks a web service. */
+export type WebhookConfig = z.output<typeof webhook>;
+
 export const guardSchema = z
   .discriminatedUnion("type", [
     readOnly,
@@ -211,7 +298,7 @@ export const guardSchema = z
       "limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
     ),
     script,
-    notBuiltVariant("type", "webhook", "guards that ask a web service"),
+    webhook,
   ])
   .meta({ title: "Guard", description: "One thing that is asked of statements." });
 

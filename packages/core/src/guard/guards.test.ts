@@ -12,9 +12,9 @@ describe("compileGuards", () => {
     const { guards } = guardrailsSchema.parse({
       guards: [{ name: "a", type: "readOnly", clusterGroups: ["other"] }],
     });
-    expect(compileGuards(guards, "main", noLimits, noScripts)).toBeUndefined();
-    expect(compileGuards([], "main", noLimits, noScripts)).toBeUndefined();
-    expect(compileGuards(guards, "other", noLimits, noScripts)).toBeDefined();
+    expect(compileGuards(guards, "main", noLimits, { ask: noScripts })).toBeUndefined();
+    expect(compileGuards([], "main", noLimits, { ask: noScripts })).toBeUndefined();
+    expect(compileGuards(guards, "other", noLimits, { ask: noScripts })).toBeDefined();
   });
 
   it("judges only queries for which all conditions hold", () => {
@@ -31,7 +31,7 @@ describe("compileGuards", () => {
   it("lets no query pass whose condition could not be asked for", async () => {
     const conditions = [{ type: "script", script: "gone" }];
     const guards = guardsOf({ type: "readOnly", conditions });
-    expect(await guards.ask?.(query("SELECT 1"))).toMatchObject({
+    expect(await guards.ask?.(query("SELECT 1"), new AbortController().signal)).toMatchObject({
       ok: false,
       error: { code: "script.failed" },
     });
@@ -241,12 +241,9 @@ function guardsOf(...configs: readonly object[]): Guards {
 
 function guardsOver(limits: QueryLimits, ...configs: readonly object[]): Guards {
   const named = configs.map((config, at) => ({ name: at === 0 ? "g" : `g${at}`, ...config }));
-  const made = compileGuards(
-    guardrailsSchema.parse({ guards: named }).guards,
-    "main",
-    limits,
-    noScripts,
-  );
+  const made = compileGuards(guardrailsSchema.parse({ guards: named }).guards, "main", limits, {
+    ask: noScripts,
+  });
   if (made === undefined) throw new Error("no guard");
   return made;
 }

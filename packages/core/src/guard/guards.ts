@@ -7,8 +7,8 @@
  */
 import type { GuardConfig } from "@gateway/contract/config/guardrail.ts";
 import { gatewayError, type GatewayError } from "../error.ts";
+import type { GuardService } from "../port/sql/guardService.ts";
 import type { Guarded, Query, QueryLimits } from "../query/query.ts";
-import { compileRegex } from "../regex/regex.ts";
 import { err, ok, unreachable, type Result } from "../result.ts";
 import type { AskScript } from "../route/rule/ask.ts";
 import { asksScript, conditionsOf } from "../route/rule/compound.ts";
@@ -16,10 +16,18 @@ import { inOneGo, type Steps } from "../sql/reading/steps.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { longTextUnits, readingsBy, type Reading } from "../sql/reading/reading.ts";
 import { limitedTo } from "../sql/shape/limit.ts";
-import { tablesReading } from "../sql/shape/predicates.ts";
-import { isOfSession, kindsOf, onlyReads } from "./kinds.ts";
-import { predicateRule, rowKinds } from "./predicate.ts";
-import { holds, saidBy, scriptsOf, type AskedGuard, type ScriptsSaid } from "./scripts.ts";
+import {
+  askerOf,
+  holds,
+  saidBy,
+  type AskedGuard,
+  type AskGuards,
+  type GuardsSaid,
+} from "./asked.ts";
+import { judgeOf, type Judge } from "./judges.ts";
+import { isOfSession } from "./kinds.ts";
+import { deniedBy, toldBy, warningOf, type PolicyLog } from "./told.ts";
+import { hookOf, type Hook } from "./webhook.ts";
 
 /** What guards let through: the text for the engine, and what they add to it. */
 export interface Passed {
@@ -27,33 +35,36 @@ export interface Passed {
   readonly guarded: Guarded | undefined;
 }
 
-/** Told what each guard did, for the query's record. */
-export interface PolicyLog {
-  acted(action: string): void;
-}
-
 export interface Guards {
   /**
-   * Judges a query. Refuses with `policy.denied`. Steps, because a long text takes long to read. `said`: what `ask`
-   * answered, where it is there.
+   * Judges a query: the one that `ask` answered, with what it said, where it is there. Refuses with `policy.denied`, and
+   * with `policy.unavailable` where a service could not be asked. Steps, because a long text takes long to read.
    */
-  judge(query: Query, log: PolicyLog, said?: ScriptsSaid): Steps<Result<Passed, GatewayError>>;
+  judge(query: Query, log: PolicyLog, said?: GuardsSaid): Steps<Result<Passed, GatewayError>>;
   /**
    * Asks the guards that deny by a text alone about what became of the client's for its engine: `sent`, in the engine's
    * dialect. Which guards count is said by the query itself; one whose conditions ask a script is not asked again.
    */
   again(query: Query, sent: Query): Steps<GatewayError | undefined>;
-  /** Asks the scripts of the guards before they judge. Absent where none has one. */
-  readonly ask?: (query: Query) => Promise<Result<ScriptsSaid, GatewayError>>;
+  /** Asks the scripts and services of the guards before they judge. Absent where none has one. */
+  readonly ask?: AskGuards;
+  /** The services of guards that are asked about the engine's text, by the guard's name. */
+  readonly hooks: ReadonlyMap<string, Hook>;
+  /** What clients read in place of the guards' own words, by the guard's name. */
+  readonly messages: ReadonlyMap<string, string>;
 }
 
-/** What one guard says: nothing, or why the statement does not pass. */
-type Judge = (query: Query) => Steps<string | undefined> | string | undefined;
+/** Who is asked for guards that do not judge themselves. */
+export interface GuardAsks {
+  readonly ask: AskScript;
+  /** Of the guards that ask a web service, by name; absent where there are none. */
+  readonly services?: ReadonlyMap<string, GuardService> | undefined;
+}
 
 interface CompiledGuard extends AskedGuard {
   readonly message: string | undefined;
   readonly work:
-    | { readonly kind: "script" }
+    | { readonly kind: "asked" }
     | { readonly kind: "judge"; readonly warns: boolean; readonly judge: Judge }
     | { readonly kind: "time"; readonly maxExecutionMs: number }
     | { readonly kind: "rows"; readonly maxRows: number; readonly rewrites: boolean };
@@ -64,17 +75,22 @@ export function compileGuards(
   guards: readonly GuardConfig[],
   name: string,
   limits: QueryLimits,
-  ask: AskScript,
+  asks: GuardAsks,
 ): Guards | undefined {
   const own = guards
     .filter(({ clusterGroups }) => clusterGroups?.includes(name) ?? true)
-    .map((guard) => compiled(guard, ask));
+    .map((guard) => compiled(guard, asks));
   if (own.length === 0) return undefined;
   const group = { guards: own, limits, limitedTo: limitReadings() };
   const judge: Guards["judge"] = (query, log, said) => judged(group, query, log, said);
   const again: Guards["again"] = (query, sent) => judgedAgain(own, query, sent);
-  const asks = scriptsOf(own, name, ask);
-  return asks === undefined ? { judge, again } : { judge, again, ask: asks };
+  const hooks = new Map(own.flatMap((guard) => (guard.hook ? [[guard.name, guard.hook]] : [])));
+  const ask = askerOf(own, name, asks.ask);
+  const messages = new Map(
+    own.flatMap((guard) => (guard.message ? [[guard.name, guard.message]] : [])),
+  );
+  const made = { judge, again, hooks, messages };
+  return ask === undefined ? made : { ...made, ask };
 }
 
 /** Whether the guards have to read the text in slices. */
@@ -87,7 +103,7 @@ export function judgedNow(
   guards: Guards,
   query: Query,
   log: PolicyLog,
-  said?: ScriptsSaid,
+  said?: GuardsSaid,
 ): Result<Passed, GatewayError> {
   return inOneGo(guards.judge(query, log, said));
 }
@@ -117,6 +133,8 @@ function limitReadings(): LimitReadings {
 /** What the guards that were asked so far say. */
 interface Verdict {
   readonly warnings: string[];
+  /** Guards whose services are asked about the engine's text. */
+  readonly services: string[];
   maxExecutionMs: number | undefined;
   maxRows: number | undefined;
   /** Rows of a LIMIT that has to be written. */
@@ -127,11 +145,17 @@ function* judged(
   { guards, limits, limitedTo: readings }: GuardedGroup,
   query: Query,
   log: PolicyLog,
-  said: ScriptsSaid | undefined,
+  said: GuardsSaid | undefined,
 ): Steps<Result<Passed, GatewayError>> {
   if (isOfSession(query.statement)) return ok({ sql: query.sql, guarded: undefined });
   const { maxExecutionMs, maxRows } = limits;
-  const verdict: Verdict = { warnings: [], maxExecutionMs, maxRows, writtenRows: undefined };
+  const verdict: Verdict = {
+    warnings: [],
+    services: [],
+    maxExecutionMs,
+    maxRows,
+    writtenRows: undefined,
+  };
   for (const guard of guards) {
     if (!holds(guard, query, said)) continue;
     const refused = yield* judgedBy(guard, { query, said }, verdict, log);
@@ -167,41 +191,42 @@ function* judgedAgain(
 
 /** Undefined where nothing is added to a query whose text stays. */
 function guardedOf(
-  { warnings, maxExecutionMs, maxRows }: Verdict,
+  { warnings, services, maxExecutionMs, maxRows }: Verdict,
   limits: QueryLimits,
   written: boolean,
 ): Guarded | undefined {
   const lowered = maxExecutionMs !== limits.maxExecutionMs || maxRows !== limits.maxRows;
-  if (!written && !lowered && warnings.length === 0) return undefined;
-  return { warnings, limits: { ...limits, maxExecutionMs, maxRows } };
+  const late = services.length === 0 ? undefined : { services };
+  if (!written && !lowered && warnings.length === 0 && late === undefined) return undefined;
+  return { warnings, limits: { ...limits, maxExecutionMs, maxRows }, late };
 }
 
 /** One guard's refusal; what else it says goes into the verdict. */
 function* judgedBy(
-  { name, message, work }: CompiledGuard,
-  { query, said: scripts }: { readonly query: Query; readonly said: ScriptsSaid | undefined },
+  { name, message, work, hook }: CompiledGuard,
+  { query, said }: { readonly query: Query; readonly said: GuardsSaid | undefined },
   verdict: Verdict,
   log: PolicyLog,
 ): Steps<GatewayError | undefined> {
   switch (work.kind) {
-    case "script": {
-      const verdictOf = saidBy(scripts, name);
-      if (verdictOf === null) return undefined;
-      const denies = "deny" in verdictOf;
-      const reason = denies ? verdictOf.deny : verdictOf.warn;
-      log.acted(`guard ${name}: ${denies ? "denied" : "warned"}: ${reason}`);
-      if (denies) return denied(name, message ?? reason);
-      verdict.warnings.push(`${message ?? reason} (guard ${name})`);
+    case "asked": {
+      if (hook?.stages.includes("after") === true) verdict.services.push(name);
+      const { answer, rewrote } = saidBy(said, name);
+      if (rewrote === true) log.acted(`guard ${name}: rewrote the statement`);
+      const told = toldBy({ name, message }, answer, log);
+      if (told === undefined) return undefined;
+      if (!("warning" in told)) return told;
+      verdict.warnings.push(told.warning);
       return undefined;
     }
     case "judge": {
-      const said = work.judge(query);
-      const reason = typeof said === "object" ? yield* said : said;
+      const judging = work.judge(query);
+      const reason = typeof judging === "object" ? yield* judging : judging;
       if (reason === undefined) return undefined;
       const text = message ?? reason;
       log.acted(`guard ${name}: ${work.warns ? "warned" : "denied"}: ${reason}`);
-      if (!work.warns) return denied(name, text);
-      verdict.warnings.push(`${text} (guard ${name})`);
+      if (!work.warns) return deniedBy(name, text);
+      verdict.warnings.push(warningOf(name, text));
       return undefined;
     }
     case "time":
@@ -241,14 +266,7 @@ function* limitedText(
   return reading(query.sql);
 }
 
-function denied(name: string, message: string): GatewayError {
-  return gatewayError("policy.denied", {
-    message,
-    hint: `The guard ${name} of the configuration denies it.`,
-  });
-}
-
-function compiled(config: GuardConfig, ask: AskScript): CompiledGuard {
+function compiled(config: GuardConfig, { ask, services }: GuardAsks): CompiledGuard {
   const { name, message, conditions } = config;
   return {
     name,
@@ -256,8 +274,15 @@ function compiled(config: GuardConfig, ask: AskScript): CompiledGuard {
     conditions: conditions === undefined ? undefined : conditionsOf("all", conditions, ask),
     asksScript: conditions !== undefined && asksScript(conditions),
     script: config.type === "script" ? config.script : undefined,
+    hook: config.type === "webhook" ? hookOf(config, serviceOf(name, services)) : undefined,
     work: workOf(config),
   };
+}
+
+function serviceOf(name: string, services: GuardAsks["services"]): GuardService {
+  const service = services?.get(name);
+  if (service === undefined) throw new Error(`no service was opened for the guard ${name}`);
+  return service;
 }
 
 function workOf(config: GuardConfig): CompiledGuard["work"] {
@@ -267,7 +292,8 @@ function workOf(config: GuardConfig): CompiledGuard["work"] {
     case "rowLimit":
       return { kind: "rows", maxRows: config.maxRows, rewrites: config.action === "rewrite" };
     case "script":
-      return { kind: "script" };
+    case "webhook":
+      return { kind: "asked" };
     case "readOnly":
     case "statementKinds":
     case "queryRegex":
@@ -276,79 +302,4 @@ function workOf(config: GuardConfig): CompiledGuard["work"] {
     default:
       return unreachable(config);
   }
-}
-
-type Judging = Exclude<GuardConfig, { type: "timeLimit" | "rowLimit" | "script" }>;
-
-function judgeOf(config: Judging): Judge {
-  switch (config.type) {
-    case "readOnly":
-      return ({ statement }) => {
-        if (onlyReads(statement)) return undefined;
-        return statement.doubt === undefined
-          ? "Only statements that read may run here, and this one may write."
-          : `Only statements that read may run here, and ${inDoubt}.`;
-      };
-    case "statementKinds":
-      return kindsJudge(config);
-    case "queryRegex":
-      return regexJudge(config);
-    case "requirePredicate":
-      return predicateJudge(config);
-    default:
-      return unreachable(config);
-  }
-}
-
-const inDoubt = "engines may read this text in different ways";
-
-function kindsJudge({ allow, deny }: Extract<Judging, { type: "statementKinds" }>): Judge {
-  const allowed = new Set<string>(allow);
-  const forbidden = new Set<string>(deny);
-  return ({ statement }) => {
-    const kinds = kindsOf(statement);
-    if (kinds === undefined) {
-      return "Only known kinds of statements may run here, and what this one does is not known.";
-    }
-    const wrong = kinds.find((kind) =>
-      allow === undefined ? forbidden.has(kind) : !allowed.has(kind),
-    );
-    if (wrong === undefined) return undefined;
-    return wrong === kinds[0]
-      ? `Statements of the kind ${wrong} may not run here.`
-      : `Statements of the kind ${wrong} may not run here, and this one may hold one.`;
-  };
-}
-
-/** UTF-16 units that are searched. */
-const searchedMax = 65_536;
-
-function regexJudge(config: Extract<Judging, { type: "queryRegex" }>): Judge {
-  const regex = compileRegex(config.regex, { ignoreCase: !config.caseSensitive });
-  if (!regex.ok) throw new Error(`a pattern passed the check: ${regex.error.reason}`);
-  return ({ sql }) => {
-    if (sql.length > searchedMax)
-      return "The text of this statement is too long for a guard to search.";
-    return regex.value.test(sql) ? "The text of this statement is not allowed here." : undefined;
-  };
-}
-
-function predicateJudge(config: Extract<Judging, { type: "requirePredicate" }>): Judge {
-  const isBare = predicateRule(config);
-  const { columns } = config;
-  return function* (query): Steps<string | undefined> {
-    const { statement, session, sql } = query;
-    if (!rowKinds.has(statement.kind) && statement.doubt === undefined) return undefined;
-    const reading = tablesReading(session.dialect);
-    if (isLong(query)) yield* reading.ahead(sql);
-    const isKnown = statement.kind !== "unknown" && statement.doubt === undefined;
-    const reads = isKnown ? reading(sql) : undefined;
-    if (reads === undefined) {
-      return "Some tables are read here with a condition only, and this statement is not understood.";
-    }
-    const bare = reads.find(isBare);
-    if (bare === undefined) return undefined;
-    const asked = columns === undefined ? "" : ` on ${columns.join(" or ")}`;
-    return `The table ${bare.path.join(".")} is read here with a condition${asked} only: the WHERE beside it must hold one, in each branch of an OR.`;
-  };
 }

@@ -7,7 +7,7 @@
  */
 import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
 import { abortError, type GatewayError } from "../error.ts";
-import type { PolicyLog } from "../guard/guards.ts";
+import type { PolicyLog } from "../guard/told.ts";
 import { isOfSession } from "../guard/kinds.ts";
 import type { Clock } from "../port/clock.ts";
 import type { Catalog, CatalogAnswer } from "../port/sql/catalog.ts";

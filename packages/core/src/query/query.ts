@@ -166,6 +166,14 @@ export interface Guarded {
   readonly warnings: readonly string[];
   /** The group's limits with those of the guards. */
   readonly limits: QueryLimits;
+  /** What is asked before it runs, once its engine's text is known; absent where nothing is. */
+  readonly late?: LateGuards | undefined;
+}
+
+/** Guards whose answer has to wait for the engine's text. */
+export interface LateGuards {
+  /** Names of those whose services are asked about that text. */
+  readonly services: readonly string[];
 }
 
 /** What a group allows each of its queries; undefined means no limit. Times in milliseconds. */

@@ -127,6 +127,12 @@ function* runAttempt(slot: Slot, open: OpenQuery, way: Way, plane: DataPlane): C
     const identified = identifying instanceof Promise ? yield* waited(identifying) : identifying;
     if (!identified.ok) return { last: failed(identified.error), reached: true };
     const query = identified.value;
+    const asking = attempt.late(query);
+    if (asking !== undefined) {
+      const warnings = yield* waited(asking);
+      if (!warnings.ok) return { last: failed(warnings.error), reached: true };
+      yield* warningsOf({ warnings: warnings.value });
+    }
     const keeps = way.generation.backend(slot.cluster).mayKeep?.(query) === true;
     const ended = keeps
       ? yield* courseOf(keepAndRun({ attempt, way, query }, open))

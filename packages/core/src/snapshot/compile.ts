@@ -30,6 +30,8 @@ import type { TokenExchange } from "../port/tokenExchange.ts";
 import type { Policed, QueryLimits, Routed } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 import { compileGuards, type Guards } from "../guard/guards.ts";
+import { lateSaid } from "../guard/late.ts";
+import type { GuardService } from "../port/sql/guardService.ts";
 import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
 import type { GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import { askLocal, askScripts, noLocal, type AskScript } from "../route/rule/ask.ts";
@@ -74,6 +76,8 @@ export interface CompileParts {
   readonly scripts?: Scripts | undefined;
   /** Of the policy server under `accessControl`; absent where it names none. */
   readonly policy?: (Policy & Partial<AsyncDisposable>) | undefined;
+  /** Web services of guards, by the guard's name; absent where no guard asks one. */
+  readonly guardServices?: ReadonlyMap<string, GuardService> | undefined;
   /** Of the catalog provider; absent where the configuration names none. */
   readonly catalog?: (Catalog & Partial<AsyncDisposable>) | undefined;
   readonly authenticator: Authenticator & Partial<AsyncDisposable>;
@@ -145,6 +149,11 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       return forEngine(query, writing, { limits, rewrites, guards });
     },
     identify: identities.identify,
+    late: (query, log, signal) => {
+      const { guards } = found(groups, query.group);
+      const dialect = backends.get(query.slot.cluster)?.dialect ?? "generic";
+      return lateSaid(query, { guards, dialect, log, signal });
+    },
     audience: (query) =>
       policing.audience(query, identities.audience(query, found(groups, query.group).members)),
     backend: (cluster) => found(backends, cluster),
@@ -155,20 +164,29 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     health: () => healthOf(watches, groups, backends),
     learned: () => learning.pending,
     limits: (group) => found(groups, group).limits,
-    attempt: (group, cluster) => {
-      const end = found(groups, group).breakers.get(cluster)?.begin();
-      running.set(cluster, (running.get(cluster) ?? 0) + 1);
-      return (outcome) => {
-        running.set(cluster, (running.get(cluster) ?? 0) - 1);
-        end?.(outcome);
-        if (outcome === "failed") watches.get(cluster)?.suspect();
-      };
-    },
+    attempt: attemptsOf(groups, watches, running),
     close: async () => {
       learning[Symbol.dispose]();
       stopWatching(watches, groups);
       await closeParts(parts);
     },
+  };
+}
+
+/** `running`: attempts by cluster, which strategies are told of. */
+function attemptsOf(
+  groups: Pick<FirstUse<CompiledGroup>, "get">,
+  watches: ReadonlyMap<string, Watch>,
+  running: Map<string, number>,
+): Generation["attempt"] {
+  return (group, cluster) => {
+    const end = found(groups, group).breakers.get(cluster)?.begin();
+    running.set(cluster, (running.get(cluster) ?? 0) + 1);
+    return (outcome) => {
+      running.set(cluster, (running.get(cluster) ?? 0) - 1);
+      end?.(outcome);
+      if (outcome === "failed") watches.get(cluster)?.suspect();
+    };
   };
 }
 
@@ -245,6 +263,7 @@ async function closeParts(parts: CompileParts): Promise<void> {
   await parts.scripts?.[Symbol.asyncDispose]();
   await parts.policy?.[Symbol.asyncDispose]?.();
   await parts.catalog?.[Symbol.asyncDispose]?.();
+  for (const service of parts.guardServices?.values() ?? []) await service[Symbol.asyncDispose]?.();
   await parts.authenticator[Symbol.asyncDispose]?.();
   await parts.authorizer[Symbol.asyncDispose]?.();
 }
@@ -318,7 +337,10 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
     maxRunning: group.maxRunningQueries,
     strategy: strategyOf(group.strategy),
     limits,
-    guards: compileGuards(config.guardrails?.guards ?? [], name, limits, ask),
+    guards: compileGuards(config.guardrails?.guards ?? [], name, limits, {
+      ask,
+      services: parts.guardServices,
+    }),
     rewrites: compileRewrites(rewriteParts(config, name, { ask, host: parts.host }), name),
     translator: translates(config, name) ? translator : undefined,
     waitTimeoutMs: capacityWaitTimeoutMs(group),

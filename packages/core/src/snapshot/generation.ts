@@ -20,7 +20,7 @@ import type {
   QueryLimits,
 } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
-import type { PolicyLog } from "../guard/guards.ts";
+import type { PolicyLog } from "../guard/told.ts";
 
 /** How an open cluster does, as this process probes it. */
 export interface ClusterHealth {
@@ -65,6 +65,15 @@ export interface Generation {
     query: Translated,
     signal: AbortSignal,
   ): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>>;
+  /**
+   * What guards say of the engine's text, before it runs: warnings for the client, or a refusal. Undefined where nobody
+   * is asked.
+   */
+  late(
+    query: Identified,
+    log: PolicyLog,
+    signal: AbortSignal,
+  ): Promise<Result<readonly string[], GatewayError>> | undefined;
   /** What a listing shows the caller of these tables. A promise only under access control. */
   shown(
     query: Policed,

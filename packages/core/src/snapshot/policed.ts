@@ -7,7 +7,8 @@ import type { GroupConfig } from "@gateway/contract/config/group.ts";
 import type { ScriptMember } from "@gateway/contract/script.ts";
 import type { GroupMembers } from "../cluster/candidates.ts";
 import { abortError, type GatewayError } from "../error.ts";
-import { isLong, judgedNow, type Guards, type Passed, type PolicyLog } from "../guard/guards.ts";
+import { isLong, judgedNow, type Guards, type Passed } from "../guard/guards.ts";
+import type { PolicyLog } from "../guard/told.ts";
 import type { Host } from "../port/host.ts";
 import type { Policed, Routed } from "../query/query.ts";
 import { policedAs } from "../query/stages.ts";
@@ -63,13 +64,16 @@ async function policedLater(
   policing: Policing,
 ): Promise<Answer> {
   const { guards } = group;
-  const said = await guards?.ask?.(query);
-  if (policing.signal.aborted) return err(abortError(policing.signal));
-  if (said?.ok === false) {
-    policing.log.acted("guards: a script failed");
-    return said;
+  const { signal, log } = policing;
+  const asked = await guards?.ask?.(query, signal);
+  if (signal.aborted) return err(abortError(signal));
+  if (asked?.ok === false) {
+    log.acted("guards: a script failed");
+    return asked;
   }
-  const passed = guards && (await passedBy(guards, query, policing, said?.value));
+  // What a service wrote is what all guards judge, and what access control is given.
+  const judged = asked?.value.query ?? query;
+  const passed = guards && (await passedBy(guards, judged, policing, asked?.value.said));
   if (passed?.ok === false) return passed;
   const order = await orderOf(query, group, policing);
   const { sql, guarded } = passed?.value ?? { sql: query.sql, guarded: undefined };

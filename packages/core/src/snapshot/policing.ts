@@ -4,7 +4,7 @@
  */
 import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
 import type { GatewayError } from "../error.ts";
-import type { PolicyLog } from "../guard/guards.ts";
+import type { PolicyLog } from "../guard/told.ts";
 import { accessControl, type AccessControl } from "../police/accessControl.ts";
 import { shownTables } from "../police/listing.ts";
 import { relayRefusal } from "../police/relay.ts";

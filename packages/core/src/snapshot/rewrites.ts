@@ -7,15 +7,13 @@
 import { scriptSqlMax, type ScriptPlace } from "@gateway/contract/script.ts";
 import type { TranslationConfig } from "@gateway/contract/config/translation.ts";
 import { gatewayError, type GatewayError } from "../error.ts";
-import { isOfSession, onlyReads } from "../guard/kinds.ts";
+import { wrongIn } from "../guard/changed.ts";
+import { isOfSession } from "../guard/kinds.ts";
 import type { Admitted } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { AskRewrite, AskScript } from "../route/rule/ask.ts";
 import type { LocalRewrites } from "../script/scripts.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { splitStatements } from "../sql/lex/split.ts";
-import { findPlaceholders } from "../sql/rewrite/placeholders.ts";
-import { readStatement } from "../sql/statement.ts";
 
 type When = ScriptPlace["when"];
 
@@ -97,9 +95,8 @@ export async function rewritten(
     const answer = await ask(name, { query, group, sql: text, beside });
     if (!answer.ok) return answer;
     if (answer.value === null || answer.value === text) continue;
-    const wrong =
-      differenceOf(text, answer.value, dialect) ??
-      unboundBy(query.session.dialect, text, answer.value);
+    const placeholders = query.session.dialect;
+    const wrong = wrongIn(text, answer.value, { texts: dialect, placeholders });
     if (wrong !== undefined) return err(failed(name, wrong));
     text = answer.value;
   }
@@ -110,33 +107,4 @@ function failed(name: string, what: string): GatewayError {
   return gatewayError("script.failed", {
     message: `The script ${name} of the configuration ${what}.`,
   });
-}
-
-/** What is wrong with a new text; undefined where it does what the old one does, as far as words tell. */
-function differenceOf(before: string, after: string, dialect: Dialect): string | undefined {
-  const slices = splitStatements(after, dialect, 1);
-  if (!slices.ok || slices.value.length !== 1) return "wrote more than one statement, or none";
-  const was = readStatement(before, dialect);
-  const is = readStatement(after, dialect);
-  if (is.doubt !== undefined && was.doubt === undefined) {
-    return "wrote a text that engines may read in different ways";
-  }
-  if (is.kind !== was.kind) return `wrote a statement of another kind (${is.kind})`;
-  if (onlyReads(was) && !onlyReads(is)) return "wrote a statement that may write";
-  return undefined;
-}
-
-/** Values go to the engine as they came, by number or in order. A description comes before its values, so texts are compared without. */
-function unboundBy(dialect: Dialect, before: string, after: string): string | undefined {
-  const was = takenBy(before, dialect);
-  if (was !== undefined && was === takenBy(after, dialect)) return undefined;
-  return "changed the parameters of the statement or their order";
-}
-
-/** Which parameters a text takes, in its order; undefined where they can not be told apart. */
-function takenBy(sql: string, dialect: Dialect): string | undefined {
-  const found = findPlaceholders(sql, dialect);
-  if (!found.ok) return undefined;
-  const { placeholders, names } = found.value;
-  return JSON.stringify([placeholders.map(({ index }) => index), names]);
 }

@@ -56,7 +56,7 @@ describe("guards behind a translation", () => {
 /** What becomes of a text that is translated to `made`. */
 async function sentOf(guard: object, sql: string, made: string) {
   const { guards: parsed } = guardrailsSchema.parse({ guards: [{ name: "g", ...guard }] });
-  const guards = compileGuards(parsed, "main", limits, noScripts);
+  const guards = compileGuards(parsed, "main", limits, { ask: noScripts });
   const query = queryOf(sql);
   const session = { ...query.session, dialect: "postgres" } as const;
   const asked: Partial<Admitted> = {

@@ -72,12 +72,10 @@ translation: { mode: strict, schemaResolutionTimeoutMs: 5 }
 guardrails:
   guards:
     - { name: a, type: maxScanBytes, bytes: 1 }
-    - { name: b, type: webhook }
 `;
     expect(linesFor(text)).toEqual([
       "translation.schemaResolutionTimeoutMs: not built yet: translation that looks at the columns of tables; the translator takes no schema, so a catalogProvider has nobody to tell",
       "guardrails.guards[0].type: not built yet: limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
-      "guardrails.guards[1].type: not built yet: guards that ask a web service",
     ]);
   });
 

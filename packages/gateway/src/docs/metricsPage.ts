@@ -1,4 +1,5 @@
 /** `docs/reference/metrics.md`: what `/metrics` shows. */
+import { guardServiceFailures } from "@gateway/access/guard/webhook.ts";
 import { configFamilies } from "@gateway/control/config/metrics.ts";
 import { workerApiFamilies } from "@gateway/control/worker/metrics.ts";
 import { leaseFamilies } from "@gateway/core/capacity/lease/leaseMetrics.ts";
@@ -49,6 +50,7 @@ export const families: readonly Family[] = [
   authFailures,
   restarts,
   scriptFailures,
+  guardServiceFailures,
   bugs,
 ];
 

@@ -68,14 +68,11 @@ export async function openConfig(
     if (scripts.ok) await scripts.value?.[Symbol.asyncDispose]();
     return err(failures);
   }
-  const operators = {
-    groups: config.auth?.operatorGroups ?? [],
-    roles: config.auth?.operatorRoles ?? [],
-  };
-  const lists = allowListAuthorizer(config.clusterGroups, operators);
+  const lists = allowListAuthorizer(config.clusterGroups, operatorsOf(config.auth));
   const authorizer = await authorizerOf(config.authorization, lists, host);
   const policy = await policyServer(config.accessControl, host);
   const catalog = await catalogOf(config.catalogProvider, host);
+  const guardServices = await guardServicesOf(config.guardrails, host);
   await nextTurn();
   const authenticator = await authenticatorOf(config.auth, host);
   await nextTurn();
@@ -92,6 +89,7 @@ export async function openConfig(
       scripts: scripts.value,
       policy,
       catalog,
+      guardServices,
       authenticator,
       authorizer,
       revision,
@@ -105,10 +103,15 @@ export async function openConfig(
       await scripts.value?.[Symbol.asyncDispose]();
       await policy?.[Symbol.asyncDispose]?.();
       await catalog?.[Symbol.asyncDispose]?.();
+      for (const one of guardServices?.values() ?? []) await one[Symbol.asyncDispose]?.();
       await authenticator[Symbol.asyncDispose]?.();
       await authorizer[Symbol.asyncDispose]?.();
     },
   });
+}
+
+function operatorsOf(auth: SnapshotConfig["auth"]): { groups: string[]; roles: string[] } {
+  return { groups: auth?.operatorGroups ?? [], roles: auth?.operatorRoles ?? [] };
 }
 
 /** Undefined where the configuration has none: nothing is loaded for it then. */
@@ -200,6 +203,17 @@ async function catalogOf(
   if (catalogProvider === undefined) return undefined;
   const { openCatalog } = await import("@gateway/access/catalog/open.ts");
   return openCatalog(catalogProvider, host);
+}
+
+/** Undefined where no guard asks a web service. */
+async function guardServicesOf(
+  guardrails: SnapshotConfig["guardrails"],
+  host: Host,
+): Promise<CompileParts["guardServices"]> {
+  const asking = (guardrails?.guards ?? []).flatMap((one) => (one.type === "webhook" ? [one] : []));
+  if (asking.length === 0) return undefined;
+  const { guardService } = await import("@gateway/access/guard/webhook.ts");
+  return new Map(asking.map((guard) => [guard.name, guardService(guard, host)]));
 }
 
 async function authenticatorOf(

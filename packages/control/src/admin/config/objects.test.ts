@@ -78,8 +78,12 @@ describe("objects of the configuration", () => {
     const lost = await put({ ...reads, clusterGroups: ["gone"] });
     expect(lost.status).toBe(422);
     expect(JSON.stringify(lost.body["faults"])).toContain("guardrails.guards[0].clusterGroups[0]");
-    const later = await put({ name: "scans", type: "maxScanBytes", bytes: 1 });
-    expect(JSON.stringify(later.body["faults"])).toContain("no engine here says before a query");
+    const bare = { name: "hook", type: "webhook", url: "http://guards.internal/" };
+    const open = await put({ ...bare, credentials: { bearer: "secret" } });
+    expect(JSON.stringify(open.body["faults"])).toContain("must be https");
+    expect((await put({ ...bare, rewrites: true })).body["faults"]).toMatchObject([
+      { path: "guardrails.guards[0].rewrites" },
+    ]);
     const neither = await put({ name: "kinds", type: "statementKinds" });
     expect(JSON.stringify(neither.body["faults"])).toContain("either allow or deny is required");
     expect((await put(reads)).status).toBe(201);

@@ -146,6 +146,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       }),
     identify: (query) =>
       ok({ ...query, backendIdentity: options.identity ?? { mode: "serviceAccount" } }),
+    late: () => undefined,
     audience: () => "",
     backend: (name) => {
       const found = backends.find(({ cluster }) => cluster === name);

@@ -58,6 +58,11 @@ export class Attempt implements AsyncDisposable {
     return found;
   }
 
+  /** What guards say of the text that the engine will be sent. Undefined where nobody is asked. */
+  late(query: Identified): Promise<Result<readonly string[], GatewayError>> | undefined {
+    return this.#way.generation.late(query, this.#underway, this.#underway.signal);
+  }
+
   /** Hands the query to the cluster's adapter, which asks the engine with the first look at the events. */
   execute(query: Identified): PatientReader {
     const { signal } = this.#underway;

@@ -9,7 +9,7 @@ import type { AdmitRequest, Capacity } from "../../port/capacity.ts";
 import type { Queued } from "../../query/event.ts";
 import type { Identified, Query, QueryLimits, Routed } from "../../query/query.ts";
 import type { Slot } from "../../query/slot.ts";
-import type { PolicyLog } from "../../guard/guards.ts";
+import type { PolicyLog } from "../../guard/told.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { Generation } from "../../snapshot/generation.ts";
 import { abortedWith, Canceller } from "../../tool/canceller.ts";

@@ -4,7 +4,7 @@
  * stays with it for as long as anything is left there.
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
-import type { PolicyLog } from "../../guard/guards.ts";
+import type { PolicyLog } from "../../guard/told.ts";
 import type { KeptLane } from "../../port/backend.ts";
 import type { Host } from "../../port/host.ts";
 import type { Description, LastEvent, Stage } from "../../query/event.ts";
@@ -87,7 +87,7 @@ export async function* runKept(open: OpenQuery, sessionKept: Kept, plane: DataPl
     open.live.narrowed(guarded.limits);
     yield* warningsOf(guarded);
   }
-  const last = yield* passed(open, kept, query);
+  const last = yield* guardedLate(open, { kept, query, active: plane.generations.active });
   const { keeps } = kept.held.lane;
   if (kept.state === "ended") yield released;
   else if (keeps === undefined) {
@@ -217,20 +217,35 @@ async function enter(
 }
 
 /** A session may keep a connection for days, so it is policed by the configuration that is active, not by the one it began with. */
+function judging({ held }: Pick<KeptSession, "held">, active: Generation | undefined): Generation {
+  return active?.members(held.routed.group).length ? active : held.generation.generation;
+}
+
 async function identify(
   query: Query,
-  { held }: KeptSession,
+  { held }: Pick<KeptSession, "held">,
   { active, log }: { readonly active: Generation | undefined; readonly log: PolicyLog },
   signal: AbortSignal,
 ): Promise<Result<Identified, GatewayError>> {
   const { routed, slot } = held;
   const { generation } = held.generation;
-  const judge = active?.members(routed.group).length ? active : generation;
+  const judge = judging({ held }, active);
   const tagged = judge.tagged(routedTo(query, routed.group, routed.trace));
   const police = judge.police(tagged, log, signal);
   const policed = police instanceof Promise ? await police : police;
   if (!policed.ok) return policed;
   return await identifiedOn(slot, policed.value, generation, signal);
+}
+
+/** Runs it where guards have nothing against what its engine is sent. */
+async function* guardedLate(
+  open: OpenQuery,
+  { kept, query, active }: { kept: KeptSession; query: Identified; active: Generation | undefined },
+): Stage {
+  const late = await judging(kept, active).late(query, open.live, open.live.signal);
+  if (late?.ok === false) return failed(late.error);
+  if (late !== undefined) yield* warningsOf({ warnings: late.value });
+  return yield* passed(open, kept, query);
 }
 
 /** Runs it on the kept connection. */

@@ -7,7 +7,7 @@ import type { PinnedLane } from "../../port/backend.ts";
 import type { Slot } from "../../query/slot.ts";
 import type { Clock } from "../../port/clock.ts";
 import { err, ok, type Result } from "../../result.ts";
-import type { PolicyLog } from "../../guard/guards.ts";
+import type { PolicyLog } from "../../guard/told.ts";
 import type { HeldGeneration } from "../../snapshot/generation.ts";
 import { lossAskedOf, lossOf } from "../step/lost.ts";
 import type { TransactionModes } from "../../sql/session/statement.ts";

@@ -87,6 +87,10 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
     open.live.narrowed(guarded.limits);
     yield* warningsOf(guarded);
   }
+  const { generation } = pin.held.generation;
+  const late = await generation.late(identified.value, open.live, open.live.signal);
+  if (late?.ok === false) return { kind: "failed", error: late.error };
+  if (late !== undefined) yield* warningsOf({ warnings: late.value });
   points.run(open.query.statement);
   const { slot } = pin.held;
   using _lost = endedWhenLost(slot, open.live);
