@@ -90,9 +90,10 @@ describe("tables of the configuration", () => {
     const catalog = openCatalog(
       catalogProviderSchema.parse({ provider: "static", tables }),
       host(),
+      noClusters,
     );
     const { signal } = new AbortController();
-    const ask = (...table: string[]) => catalog.table(table, signal);
+    const ask = (...table: string[]) => catalog.table(table, signal, "all");
     expect(catalog.nameParts).toBe(3);
     expect(ask("a", "sales", "orders")).toEqual({ kind: "known", isView: false, columns: ["id"] });
     expect(ask("lake", "sales", "orders")).toMatchObject({ isView: true });
@@ -102,14 +103,15 @@ describe("tables of the configuration", () => {
 });
 
 const host = () => virtualHost(1);
+const noClusters = { all: [], of: () => [] };
 
 function catalogOf(more: object = {}) {
   const own = host();
   const icebergRest = { url: fake.url, ...more };
   const config = catalogProviderSchema.parse({ provider: "icebergRest", icebergRest });
-  const catalog = openCatalog(config, own);
+  const catalog = openCatalog(config, own, noClusters);
   const ask = async (...table: string[]): Promise<CatalogAnswer> =>
-    await catalog.table(table, new AbortController().signal);
+    await catalog.table(table, new AbortController().signal, "all");
   return {
     host: own,
     ask,

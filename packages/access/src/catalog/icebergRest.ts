@@ -1,25 +1,18 @@
 /**
  * A catalog that speaks Iceberg's REST protocol (rest-catalog-open-api.yaml: getConfig, loadTable, loadView). One
- * answer for each table, remembered for as long as the configuration lets it grow old.
- *
- * Whatever goes wrong is `unavailable`, which is never remembered; the server is asked again a second later.
+ * answer for each table (remembered.ts).
  */
 import type { IcebergRestConfig } from "@gateway/contract/config/catalogProvider.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import { lower } from "@gateway/core/police/names.ts";
-import { Recent } from "@gateway/core/police/recent.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { Catalog, CatalogAnswer, CatalogTable } from "@gateway/core/port/sql/catalog.ts";
-import { unlessAborted } from "@gateway/core/tool/pause.ts";
+import type { Catalog, CatalogTable } from "@gateway/core/port/sql/catalog.ts";
 import { z } from "zod";
 import { HttpClient } from "../connect/http.ts";
+import { RememberedTables, type Said } from "./remembered.ts";
 
-/** Tables that are surely remembered. */
-const rememberedMax = 5_000;
 /** Questions at once. Further ones wait, within their time limit. */
 const connectionsMax = 8;
-/** After no answer nobody asks for this long. */
-const restMs = 1_000;
 /** How old the server's own configuration may be. */
 const configTtlMs = 300_000;
 
@@ -39,66 +32,36 @@ export function icebergCatalog(config: IcebergRestConfig, host: Host): Catalog &
   };
 }
 
-type Known = Exclude<CatalogAnswer, { kind: "unavailable" }> & { readonly untilMs: number };
-
-/** What the server said: a status with its JSON, or why there is none. */
-type Said = { readonly status: number; readonly json: unknown } | string;
+/** A status with its JSON, or why there is none. */
+type Answered = { readonly status: number; readonly json: unknown } | string;
 
 class IcebergServer implements AsyncDisposable {
   readonly #config: IcebergRestConfig;
   readonly #host: Host;
   readonly #http: HttpClient;
-  readonly #known = new Recent<Known>(rememberedMax);
-  /** Being asked now, so that a burst of the same asks once. */
-  readonly #asking = new Map<string, Promise<CatalogAnswer>>();
+  readonly #tables: RememberedTables;
   #prefix: { readonly path: string; readonly untilMs: number } | undefined;
-  #restsUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(config: IcebergRestConfig, host: Host) {
-    const { timeoutMs, caFile } = config;
+    const { timeoutMs, caFile, cacheTtlMs } = config;
     this.#config = config;
     this.#host = host;
     this.#http = new HttpClient({ timeoutMs, caFile, connectionsMax }, host);
+    const ages = { ttlMs: cacheTtlMs };
+    this.#tables = new RememberedTables(host, ages, (path) => this.#answerTo(path));
   }
 
   /** `path`: the namespace's parts and the name. A promise only where the server is asked. */
-  table(path: readonly string[], signal: AbortSignal): CatalogAnswer | Promise<CatalogAnswer> {
-    const key = JSON.stringify(path);
-    const nowMs = this.#host.clock.nowMs();
-    const known = this.#known.get(key);
-    if (known !== undefined && known.untilMs > nowMs) return known;
-    const rests = this.#restsUntilMs > nowMs;
-    const asking = this.#asking.get(key) ?? (rests ? undefined : this.#ask(key, path));
-    return asking === undefined ? unavailable : unlessAborted(asking, signal, () => unavailable);
+  table(path: readonly string[], signal: AbortSignal): ReturnType<Catalog["table"]> {
+    return this.#tables.table(path, signal);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#http[Symbol.asyncDispose]();
   }
 
-  #ask(key: string, path: readonly string[]): Promise<CatalogAnswer> {
-    const { clock, log } = this.#host;
-    // The answer is as old as the question.
-    const untilMs = clock.nowMs() + this.#config.cacheTtlMs;
-    const asking = this.#answerTo(path)
-      .then((found): CatalogAnswer => {
-        if (typeof found === "string") {
-          log.write("warn", "catalog.unavailable", { reason: found });
-          this.#restsUntilMs = clock.nowMs() + restMs;
-          return unavailable;
-        }
-        const answer: Known =
-          found === undefined ? { kind: "unknown", untilMs } : { kind: "known", ...found, untilMs };
-        if (this.#config.cacheTtlMs > 0) this.#known.put(key, answer);
-        return answer;
-      })
-      .finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
-    return asking;
-  }
-
   /** Undefined where there is no such table or view. A text is the reason why there is no answer. */
-  async #answerTo(path: readonly string[]): Promise<CatalogTable | undefined | string> {
+  async #answerTo(path: readonly string[]): Promise<Said> {
     const prefix = await this.#prefixOf();
     if (prefix.startsWith("!")) return prefix.slice(1);
     const namespace = path.slice(0, -1).map(encodeURIComponent).join("%1F");
@@ -133,7 +96,7 @@ class IcebergServer implements AsyncDisposable {
     return path;
   }
 
-  async #get(path: string): Promise<Said> {
+  async #get(path: string): Promise<Answered> {
     const { url, credentials } = this.#config;
     const answer = await this.#http.ask({
       url: url.replace(/\/$/, "") + path,
@@ -142,8 +105,6 @@ class IcebergServer implements AsyncDisposable {
     return answer.ok ? answer.value : answer.error;
   }
 }
-
-const unavailable = { kind: "unavailable" } as const;
 
 /** A server that keeps no views says so in one of these ways. */
 const withoutViews: ReadonlySet<number> = new Set([404, 405, 406, 501]);

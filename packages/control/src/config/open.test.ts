@@ -95,7 +95,7 @@ describe("put", () => {
     [
       { kind: "setting", name: "catalogProvider" },
       { provider: "unity" },
-      "catalogProvider.provider: not built yet: Unity Catalog's own REST API, of which no server was tested; its Iceberg endpoint is one for icebergRest",
+      "catalogProvider.unity: is missing; must be a map of keys",
     ],
     [
       { kind: "setting", name: "x" },

@@ -99,7 +99,8 @@ export function accessControl(settings: Settings, parts: AccessParts): AccessCon
       const { sql, session } = query;
       if (passes(query)) return ok(sql);
       const { catalog, schema, dialect } = session;
-      const others = [policy.audience(session), catalog, schema, dialects];
+      const place = parts.catalog?.perGroup === true ? query.group : undefined;
+      const others = [policy.audience(session), catalog, schema, dialects, place];
       const text = { sql, dialect, others };
       let found = texts.get(text);
       if (found === undefined) {
@@ -113,10 +114,10 @@ export function accessControl(settings: Settings, parts: AccessParts): AccessCon
       passes(query)
         ? { outcome: ok(query.sql), tables: [] }
         : await judge.judged(query, dialects, { signal, columns: true }),
-    visible: async ({ session }, table, signal) => {
+    visible: async ({ session, group }, table, signal) => {
       const name = table.map(lower);
       const asked = { session, table: name, action: "select", columns: undefined } as const;
-      const lookUp = lookingUp(parts.catalog, name, { signal, ends: [] });
+      const lookUp = lookingUp(parts.catalog, name, { signal, ends: [], group });
       return listed(await policy.decide(asked, signal), lookUp);
     },
     audience: ({ session }) => policy.audience(session),
@@ -202,7 +203,7 @@ class Judge {
   async #decided(
     reference: TableReference,
     { action, looksAtTarget }: UnderstoodSql,
-    { session }: Routed,
+    { session, group }: Routed,
     judging: Judging,
   ): Promise<Result<{ placed: Placed; said: string }, GatewayError>> {
     const { catalog, schema } = session;
@@ -216,7 +217,7 @@ class Judge {
     const touched = reference.columns;
     // Who was told that columns are known may not be asked as if there were none.
     if (judging.columns && touched === undefined) return err(unproven);
-    const lookUp = lookingUp(this.#parts.catalog, table, judging);
+    const lookUp = lookingUp(this.#parts.catalog, table, { ...judging, group });
     const decide = async (wanted: SqlAction): Promise<ListedDecision> => {
       const asked = { session, table, action: wanted };
       const decision = await this.#asked(asked, touched, { lookUp, signal: judging.signal });

@@ -21,16 +21,24 @@ export interface ListedView {
 
 export type LookUp = () => Promise<CatalogAnswer>;
 
-/** Asks the catalog about one table at most once. `ends`: takes when its answer ends, where it is asked. */
+interface Asking {
+  readonly signal: AbortSignal;
+  /** Takes when the catalog's answer ends, where it is asked. */
+  readonly ends: number[];
+  /** Where the statement goes. */
+  readonly group: string;
+}
+
+/** Asks the catalog about one table at most once. */
 export function lookingUp(
   catalog: Catalog | undefined,
   table: readonly string[],
-  { signal, ends }: { readonly signal: AbortSignal; readonly ends: number[] },
+  { signal, ends, group }: Asking,
 ): LookUp {
   let asked: Promise<CatalogAnswer> | undefined;
   const ask = async (): Promise<CatalogAnswer> => {
     if (catalog === undefined) return { kind: "unknown" };
-    const answer = await catalog.table(table, signal);
+    const answer = await catalog.table(table, signal, group);
     if (answer.kind !== "unavailable") ends.push(answer.untilMs ?? Number.POSITIVE_INFINITY);
     return answer;
   };

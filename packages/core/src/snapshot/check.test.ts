@@ -1,6 +1,7 @@
 import { accessControlSchema } from "@gateway/contract/config/accessControl.ts";
 import { catalogProviderSchema } from "@gateway/contract/config/catalogProvider.ts";
 import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
+import type { QueryAuth } from "@gateway/contract/config/queryAuth.ts";
 import { translationSchema } from "@gateway/contract/config/translation.ts";
 import { describe, expect, it } from "vitest";
 import { groupSchema } from "@gateway/contract/config/group.ts";
@@ -56,6 +57,37 @@ describe("checkSnapshot", () => {
     const alone = { catalogProvider: catalogProviderSchema.parse(catalog) };
     const parts = { clusters: {}, clusterGroups: {}, routers: [], ...alone };
     expect(checkSnapshot(parts).map(({ path }) => path)).toEqual([["catalogProvider"]]);
+  });
+
+  it("asks for an account where a cluster's users bring their own identity, and the engine is the catalog", () => {
+    const of = (type: QueryAuth["type"], account?: object, members = ["a"]) =>
+      checkSnapshot({
+        clusters: { a: { engine: "trino", queryAuth: { type } as QueryAuth } },
+        clusterGroups: {
+          g: groupSchema.parse({ members, maxRunningQueries: 1 }),
+          free: groupSchema.parse({ members: ["a"], maxRunningQueries: 1 }),
+        },
+        routers: [],
+        accessControl: accessControlSchema.parse({
+          provider: "rules",
+          clusterGroups: ["g"],
+          rules: [{ name: "all", tables: ["*.*"] }],
+        }),
+        catalogProvider: catalogProviderSchema.parse({ provider: "engine", engine: { account } }),
+      }).map(({ path, reason }) => `${path.join(".")}: ${reason}`);
+    const user = "meta";
+    expect(of("serviceAccount")).toEqual([]);
+    expect(of("impersonate", { user })).toEqual([]);
+    expect(of("passthrough", { user, password: "p" })).toEqual([]);
+    expect(of("impersonate")).toEqual([
+      'catalogProvider.engine: cluster "a" is under impersonate, which needs an account with the user',
+    ]);
+    expect(of("passthrough", { user })).toEqual([
+      'catalogProvider.engine: cluster "a" is under passthrough, which needs an account with user and password',
+    ]);
+    expect(of("tokenExchange", { user })).toEqual([
+      expect.stringContaining("a token is exchanged for users alone"),
+    ]);
   });
 
   it("lets no script change what access control judged", () => {

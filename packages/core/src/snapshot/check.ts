@@ -10,10 +10,12 @@ import type { GroupConfig } from "@gateway/contract/config/group.ts";
 import type { GuardConfig, GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import type { ConditionConfig, RouterConfig } from "@gateway/contract/config/router.ts";
 import { expressionProblem } from "../police/expression.ts";
+import type { QueryAuth } from "@gateway/contract/config/queryAuth.ts";
 import type { ScriptConfig, ScriptUse } from "@gateway/contract/config/script.ts";
 import type { TranslationConfig } from "@gateway/contract/config/translation.ts";
 import { compileRegex } from "../regex/regex.ts";
 import { unreachable } from "../result.ts";
+import { catalogProblems } from "./catalog/check.ts";
 
 /** One thing that is wrong. `path` leads to it from the root, as zod's issues have it. */
 export interface ConfigProblem {
@@ -23,7 +25,9 @@ export interface ConfigProblem {
 
 /** The parts that refer to each other. */
 export interface SnapshotParts {
-  readonly clusters: Readonly<Record<string, { readonly engine: string }>>;
+  readonly clusters: Readonly<
+    Record<string, { readonly engine: string; readonly queryAuth?: QueryAuth | undefined }>
+  >;
   readonly clusterGroups: Readonly<Record<string, GroupConfig>>;
   readonly routers: readonly RouterConfig[];
   readonly routingFallback?: string | undefined;
@@ -35,7 +39,7 @@ export interface SnapshotParts {
 }
 
 type TranslationParts = Pick<TranslationConfig, "scripts"> &
-  Partial<Pick<TranslationConfig, "mode" | "clusterGroups">>;
+  Partial<Pick<TranslationConfig, "mode" | "clusterGroups" | "schemaResolutionTimeoutMs">>;
 type ScriptMap = Readonly<Record<string, Pick<ScriptConfig, "use">>>;
 
 type Path = ConfigProblem["path"];
@@ -174,26 +178,6 @@ function accessProblems(
       ];
     }),
   ];
-}
-
-/** Without a catalog nobody knows the columns around a mask, or tells a view from a table. */
-function catalogProblems(config: SnapshotParts): readonly ConfigProblem[] {
-  const { accessControl: access, catalogProvider } = config;
-  if (access === undefined) {
-    if (catalogProvider === undefined) return [];
-    return [
-      { path: ["catalogProvider"], reason: "is asked by accessControl alone, which is absent" },
-    ];
-  }
-  if (catalogProvider !== undefined) return [];
-  const rules = access.provider === "rules" ? access.rules : [];
-  const bare = rules.flatMap(({ columns, masks = {} }, index) => {
-    if (columns !== undefined || Object.keys(masks).length === 0) return [];
-    const path = ["accessControl", "rules", index, "masks"];
-    return [{ path, reason: "needs columns beside it, or a catalogProvider that knows them" }];
-  });
-  if (access.views !== "deny") return bare;
-  return [...bare, { path: ["accessControl", "views"], reason: "deny needs a catalogProvider" }];
 }
 
 function expressionProblems(text: string, path: Path): readonly ConfigProblem[] {

@@ -106,7 +106,7 @@ interface CompiledGroup extends GroupMembers {
 
 /** Makes a generation and begins to watch its backends. `config` passed `checkSnapshot`. */
 export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Generation {
-  const { host, backends, authorizer } = parts;
+  const { host, backends, authorizer, policy, catalog } = parts;
   warnOfUnknownGroups(config, host);
   const authenticator = withEngineLogins(parts.authenticator, backends);
   const watches = watchesOf(parts);
@@ -120,7 +120,6 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const identities = compileIdentities(config.clusters, parts);
   const within = withinRealm(authorizer, config.clusterGroups, backends);
   const routes = compileRoutes(config, within, ask);
-  const { policy, catalog } = parts;
   const policingParts = { host, ask, running, policy, catalog };
   const policing = policingOf(config.accessControl, policingParts, (name) =>
     controlledGroup(found(groups, name), backends),
@@ -139,6 +138,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     tagged: (query) => taggedAs(query, found(groups, query.group)),
     police: policing.police,
     shown: policing.shown,
+    catalog,
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query, signal) => {
       const limits = query.guarded?.limits ?? found(groups, query.group).limits;

@@ -8,6 +8,7 @@ import type { Authenticator } from "../port/authenticator.ts";
 import type { AuthContext } from "../query/identity.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend, TableListing } from "../port/backend.ts";
+import type { Catalog } from "../port/sql/catalog.ts";
 import type { Clock } from "../port/clock.ts";
 import type { AdmitRequest } from "../port/capacity.ts";
 import type {
@@ -80,6 +81,8 @@ export interface Generation {
     tables: readonly TableListing[],
     signal: AbortSignal,
   ): readonly TableListing[] | Promise<readonly TableListing[]>;
+  /** Of the catalog provider; undefined where there is none. Closed with the generation. */
+  readonly catalog?: Catalog | undefined;
   /** A key that differs between callers of the group who may see different tables; the same for all under the service account. */
   audience(query: Policed): string;
   backend(cluster: string): Backend;

@@ -12,7 +12,8 @@ import type { AccessAsked, ControlDeps } from "@gateway/control/deps.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import { explainAccess } from "@gateway/core/police/explain.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Generations } from "@gateway/core/snapshot/generation.ts";
+import type { Catalog } from "@gateway/core/port/sql/catalog.ts";
+import type { Generation, Generations } from "@gateway/core/snapshot/generation.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { resolveSecrets } from "../config/secrets.ts";
 import { objectLimits } from "../judge/objectLimits.ts";
@@ -56,21 +57,23 @@ export function accessExplainer(
     const { access } = configured.value;
     const { policyOf } = await import("@gateway/access/policy/open.ts");
     const policy = policyOf(access, host);
-    const catalog = await catalogOf(configured.value, host);
+    using served = servedBy(configuration, generations);
+    const catalog = await catalogOf(configured.value, served?.generation, host);
     const deadline = new AbortController();
     using _limit = host.clock.timer(explainMsMax, () =>
       deadline.abort(gatewayError("policy.unavailable")),
     );
     try {
-      const engines = dialectsOf(group, configuration, generations);
+      const engines = served && dialectsOf(group, served.generation);
       const { sql } = host;
-      const parts = { policy, catalog, sql, clock: host.clock, engines: engines ?? [] };
+      const { clock } = host;
+      const parts = { policy, catalog: catalog?.catalog, sql, clock, engines: engines ?? [] };
       const question = questionOf(asked, group);
       const said = await explainAccess(access, question, parts, deadline.signal);
       return { kind: "explained", ...said, engines };
     } finally {
       await policy[Symbol.asyncDispose]?.();
-      await catalog?.[Symbol.asyncDispose]?.();
+      await catalog?.close();
     }
   };
 }
@@ -82,11 +85,25 @@ interface Opened {
   readonly catalog: ReturnType<typeof catalogProviderSchema.parse> | undefined;
 }
 
-async function catalogOf({ catalog }: Opened, host: StartOptions["host"]) {
-  if (catalog === undefined) return undefined;
+/** Closing it leaves one that a generation goes on using. */
+async function catalogOf(
+  { catalog: config }: Opened,
+  served: Generation | undefined,
+  host: StartOptions["host"],
+): Promise<{ readonly catalog: Catalog; close(): Promise<void> } | undefined> {
+  if (config === undefined) return undefined;
+  if (config.provider === "engine") {
+    const catalog = served?.catalog ?? nobodyKnows;
+    return { catalog, close: () => Promise.resolve() };
+  }
   const { openCatalog } = await import("@gateway/access/catalog/open.ts");
-  return openCatalog(catalog, host);
+  const catalog = openCatalog(config, host, noClusters);
+  return { catalog, close: async () => await catalog[Symbol.asyncDispose]?.() };
 }
+
+/** Only a process that serves the configuration has its clusters open. */
+const nobodyKnows: Catalog = { nameParts: 2, table: () => ({ kind: "unavailable" }) };
+const noClusters = { all: [], of: () => [] };
 
 const notGiven = "holds a secret that is not given: write it, or a reference to it";
 
@@ -100,17 +117,24 @@ function isControlled({ clusterGroups }: Access, group: string): boolean {
 }
 
 /** Undefined where this process serves none of that revision, and so does not know the engines. */
-function dialectsOf(
-  group: string,
+function servedBy(
   configuration: Pick<Configuration, "current">,
   generations: Pick<Generations, "hold">,
-): readonly Dialect[] | undefined {
-  const held = generations.hold();
-  if (!held.ok) return undefined;
-  using hold = held.value;
-  const { generation } = hold;
+): ReturnType<typeof heldIn> {
+  const held = heldIn(generations);
   const hash = configuration.current()?.revision.hash;
-  if (hash === undefined || !generation.revision.endsWith(`.${hash}`)) return undefined;
+  if (held === undefined) return undefined;
+  if (hash !== undefined && held.generation.revision.endsWith(`.${hash}`)) return held;
+  held[Symbol.dispose]();
+  return undefined;
+}
+
+function heldIn(generations: Pick<Generations, "hold">) {
+  const held = generations.hold();
+  return held.ok ? held.value : undefined;
+}
+
+function dialectsOf(group: string, generation: Generation): readonly Dialect[] {
   return [...new Set(generation.members(group).map(({ dialect }) => dialect ?? "generic"))];
 }
 

@@ -59,7 +59,7 @@ export const advice = {
   "policy.unavailable": {
     user: "Try again shortly.",
     operator:
-      "The server under `accessControl` was not reached, took longer than its `timeoutMs`, or gave an answer that can not be used; the log has `policy.unavailable` with the reason. Statements are refused as long as that lasts. Under a `catalogProvider` the same holds for its server, and the log has `catalog.unavailable`; under a guard of the type `webhook` for its service, and the log has `guard.unavailable`.",
+      "The server under `accessControl` was not reached, took longer than its `timeoutMs`, or gave an answer that can not be used; the log has `policy.unavailable` with the reason. Statements are refused as long as that lasts. Under a `catalogProvider` the same holds for its server, and the log has `catalog.unavailable`; where it is `engine`, clusters of a group that do not agree on a table are `catalog.disagrees`; under a guard of the type `webhook` for its service, and the log has `guard.unavailable`.",
   },
   "script.failed": {
     user: "Ask the operators: the query met a script of the configuration that failed.",

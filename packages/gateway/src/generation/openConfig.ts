@@ -20,6 +20,7 @@ import { compileSnapshot, type CompileParts } from "@gateway/core/snapshot/compi
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
 import { engines } from "@gateway/engines/catalog.ts";
 import type { Contents, EngineDescriptor } from "@gateway/engines/descriptor.ts";
+import { openCatalogOf } from "./openCatalog.ts";
 import { OpenBackends } from "./openBackends.ts";
 import type { StartError } from "../starting.ts";
 
@@ -56,22 +57,25 @@ export async function openConfig(
   const opened = await Promise.all(enabled.map(([name, cluster]) => shared.hold(name, cluster)));
   const held = opened.flatMap((one) => (one.ok ? [one.value] : []));
   const scripts = await openScripts(config, host);
+  const backends = held.map(({ backend }) => backend);
+  const catalog = await openCatalogOf(config, backends, host);
   const failures = [
     ...opened.flatMap((one) => (one.ok ? [] : [one.error])),
     ...(scripts.ok ? [] : scripts.error),
+    ...(catalog.ok ? [] : catalog.error),
   ];
   const closeBackends = async (): Promise<void> => {
     await Promise.all(held.map((one) => one[Symbol.asyncDispose]()));
   };
-  if (failures.length > 0 || !scripts.ok) {
+  if (failures.length > 0 || !scripts.ok || !catalog.ok) {
     await closeBackends();
+    if (catalog.ok) await catalog.value?.[Symbol.asyncDispose]?.();
     if (scripts.ok) await scripts.value?.[Symbol.asyncDispose]();
     return err(failures);
   }
-  const lists = allowListAuthorizer(config.clusterGroups, operatorsOf(config.auth));
+  const lists = allowListAuthorizer(config.clusterGroups, operatorsOf(config));
   const authorizer = await authorizerOf(config.authorization, lists, host);
   const policy = await policyServer(config.accessControl, host);
-  const catalog = await catalogOf(config.catalogProvider, host);
   const guardServices = await guardServicesOf(config.guardrails, host);
   await nextTurn();
   const authenticator = await authenticatorOf(config.auth, host);
@@ -79,7 +83,7 @@ export async function openConfig(
   const compile = (revision: string): Generation =>
     compileSnapshot(config, {
       host,
-      backends: new Map(held.map(({ backend }) => [backend.cluster, backend])),
+      backends: new Map(backends.map((backend) => [backend.cluster, backend])),
       exchanges: new Map(
         held.flatMap(({ backend, exchange }) =>
           exchange === undefined ? [] : [[backend.cluster, exchange] as const],
@@ -88,7 +92,7 @@ export async function openConfig(
       closeBackends,
       scripts: scripts.value,
       policy,
-      catalog,
+      catalog: catalog.value,
       guardServices,
       authenticator,
       authorizer,
@@ -102,7 +106,7 @@ export async function openConfig(
       await closeBackends();
       await scripts.value?.[Symbol.asyncDispose]();
       await policy?.[Symbol.asyncDispose]?.();
-      await catalog?.[Symbol.asyncDispose]?.();
+      await catalog.value?.[Symbol.asyncDispose]?.();
       for (const one of guardServices?.values() ?? []) await one[Symbol.asyncDispose]?.();
       await authenticator[Symbol.asyncDispose]?.();
       await authorizer[Symbol.asyncDispose]?.();
@@ -110,7 +114,7 @@ export async function openConfig(
   });
 }
 
-function operatorsOf(auth: SnapshotConfig["auth"]): { groups: string[]; roles: string[] } {
+function operatorsOf({ auth }: SnapshotConfig): Parameters<typeof allowListAuthorizer>[1] {
   return { groups: auth?.operatorGroups ?? [], roles: auth?.operatorRoles ?? [] };
 }
 
@@ -195,6 +199,7 @@ async function policyServer(
   return policyOf(accessControl, host);
 }
 
+<<<<<<< HEAD
 /** Undefined where the configuration names none. */
 async function catalogOf(
   catalogProvider: SnapshotConfig["catalogProvider"],
@@ -216,6 +221,8 @@ async function guardServicesOf(
   return new Map(asking.map((guard) => [guard.name, guardService(guard, host)]));
 }
 
+=======
+>>>>>>> 24a028b7 (access: engines themselves and a Unity Catalog say which columns tables have)
 async function authenticatorOf(
   auth: SnapshotConfig["auth"],
   host: Host,

@@ -91,12 +91,12 @@ describe("objects of the configuration", () => {
     expect(kept.body).toMatchObject({ body: { guards: [reads] } });
   });
 
-  it("refuses parts that are not built, and says so", async () => {
+  it("refuses a setting that no process could read, and says where", async () => {
     const { json } = await testAdmin();
     const path = "/admin/settings/catalogProvider";
-    const answer = await json("PUT", path, { ...creating, json: { provider: "engine" } });
+    const answer = await json("PUT", path, { ...creating, json: { provider: "another" } });
     expect(answer.status).toBe(422);
-    expect(JSON.stringify(answer.body["faults"])).toContain("not built yet");
+    expect(JSON.stringify(answer.body["faults"])).toContain("catalogProvider.provider");
     expect((await json("GET", "/admin/settings/nothing")).status).toBe(400);
   });
 

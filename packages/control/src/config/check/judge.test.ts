@@ -29,12 +29,6 @@ describe("judgeFile", () => {
     ]);
   });
 
-  it("refuses parts that are not built, and says which", () => {
-    expect(linesFor({ catalogProvider: { provider: "engine" } })).toEqual([
-      "catalogProvider.provider: not built yet: tables as an engine lists them; a listing is made as a user and takes a slot, and no user asks here",
-    ]);
-  });
-
   it("looks at the history policy of the file's process and at nothing else there", () => {
     const history = { redaction: "some", endpoint: "ftp://a.example" };
     expect(linesFor({ gateway: { role: 7, workerApi: { enabled: 7, history } } })).toEqual([
