@@ -5,6 +5,7 @@ import type { Home } from "@gateway/core/query/home.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import { noBackendIdentity } from "@gateway/core/query/identity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
 import { connected } from "../../starRocks/client/connect.ts";
 import type { Account, LoginFailure, Server } from "../../starRocks/client/login.ts";
 import type { Called } from "../lane.ts";
@@ -132,7 +133,7 @@ export class Seating {
     let failure: LoginFailure = { code: "GATEWAY_NO_HOST", number: undefined, sqlState: undefined };
     for (const server of servers) {
       const made = await connected(
-        { server, account, database, flags, ...(own ? { signal } : {}) },
+        { server, account, database, flags, needed: neededFor(asked), ...(own ? { signal } : {}) },
         host,
       );
       if (made.ok) {
@@ -150,6 +151,15 @@ export class Seating {
 
 /** What a client's login asks of its connection for good. */
 type Flags = Pick<MysqlCall, "foundRows" | "ignoreSpace">;
+
+/**
+ * What a server has to grant, or its answers would mean something else: its status, the ways of proving a password, and
+ * what the client's login asked for. One that has no several results says so to the statement that makes them.
+ */
+function neededFor({ foundRows, ignoreSpace }: Flags): number {
+  const asked = (foundRows ? capability.foundRows : 0) | (ignoreSpace ? capability.ignoreSpace : 0);
+  return capability.transactions | capability.pluginAuth | asked;
+}
 
 function keyOf({ foundRows, ignoreSpace }: Flags): string {
   return `${foundRows} ${ignoreSpace}`;

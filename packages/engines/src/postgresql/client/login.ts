@@ -100,38 +100,61 @@ async function greeted(member: Member, greeting: Greeting): Promise<LoginFailure
     if (message === undefined) return { code: "GATEWAY_BROKEN", sqlState: undefined };
     const failure = await proof.take(message);
     if (failure !== undefined) return failure;
-    if (message.kind === "ready")
-      return readsAsWritten(member.statuses) ? undefined : wrong("GATEWAY_OTHER_TEXT");
+    if (message.kind !== "ready") continue;
+    // It speaks when it is asked from here on: what follows would be taken for the first statement's answer.
+    if (!member.quiet) return wrong("GATEWAY_BROKEN");
+    return readsAsWritten(member.statuses) ? undefined : wrong("GATEWAY_OTHER_TEXT");
   }
 }
+
+/** Where a login stands: what was said last. */
+type Stage = "startup" | "password" | "scramFirst" | "scramLast" | "proved" | "in";
+type Told = Exclude<ServerMessage, { kind: "parameterStatus" | "notification" }>;
+
+/**
+ * What a server may say at each stage. Errors and notices come at every one; whatever else comes is a server that
+ * repeats itself, leaves out its own proof, or asks for another one once it has the first.
+ */
+const mayCome = {
+  startup: new Set([
+    "authenticationOk",
+    "authenticationCleartext",
+    "authenticationMd5",
+    "authenticationSasl",
+  ]),
+  password: new Set(["authenticationOk"]),
+  scramFirst: new Set(["authenticationSaslContinue"]),
+  scramLast: new Set(["authenticationSaslFinal"]),
+  proved: new Set(["authenticationOk"]),
+  in: new Set(["backendKey", "ready"]),
+} as const satisfies Record<Stage, ReadonlySet<Told["kind"]>>;
 
 /** What the server asks for until it is content. */
 class Proof {
   readonly #member: Member;
   readonly #greeting: Greeting;
   #scram: ScramClient | undefined;
-  #authenticated = false;
-  /** A login by SCRAM is over only once the server has proved itself too. */
-  #owed = false;
+  #stage: Stage = "startup";
 
   constructor(member: Member, greeting: Greeting) {
     this.#member = member;
     this.#greeting = greeting;
   }
 
-  async take(message: Exclude<ServerMessage, { kind: "parameterStatus" | "notification" }>) {
+  async take(message: Told): Promise<LoginFailure | undefined> {
+    const unexpected = this.#unexpected(message);
+    if (unexpected !== undefined) return unexpected;
     const { account } = this.#greeting;
     const { password } = account;
     switch (message.kind) {
       case "authenticationOk":
-        if (this.#owed) return wrong("GATEWAY_UNPROVED");
-        this.#authenticated = true;
+        this.#stage = "in";
         return undefined;
       case "authenticationCleartext":
         if (this.#member.server.tls === undefined) return wrong("GATEWAY_CLEARTEXT");
-        return this.#answer((out) => writePassword(out, password.reveal()));
+        return this.#answer("password", (out) => writePassword(out, password.reveal()));
       case "authenticationMd5":
-        return this.#answer((out) =>
+        return this.#answer("password", (out) =>
           writePassword(out, md5Answer(account.user, password, message.salt)),
         );
       case "authenticationSasl":
@@ -139,38 +162,55 @@ class Proof {
       case "authenticationSaslContinue":
         return await this.#goOn(message.body);
       case "authenticationSaslFinal":
-        this.#owed = this.#scram?.proves(message.body) !== true;
-        return this.#owed ? wrong("GATEWAY_UNPROVED") : undefined;
+        if (this.#scram?.proves(message.body) !== true) return wrong("GATEWAY_UNPROVED");
+        this.#stage = "proved";
+        return undefined;
       case "backendKey":
         this.#member.key = { process: message.process, secret: message.secret };
         return undefined;
       case "ready":
-        return this.#authenticated && message.status === "I" ? undefined : wrong("GATEWAY_BROKEN");
+        return message.status === "I" ? undefined : wrong("GATEWAY_BROKEN");
       case "error":
         return { code: "GATEWAY_REFUSED", sqlState: message.report.get("C") };
-      case "notice":
-      case "negotiateVersion":
-        return undefined;
       default:
-        return wrong("GATEWAY_BROKEN");
+        return undefined;
     }
+  }
+
+  #unexpected({ kind }: Told): LoginFailure | undefined {
+    if (kind === "error" || kind === "notice") return undefined;
+    // 3.0 without options was asked for, and no server knows less.
+    if (kind === "negotiateVersion") return wrong("GATEWAY_OTHER_VERSION");
+    if (kind === "authenticationOther") return wrong("GATEWAY_MECHANISM");
+    const expected: ReadonlySet<string> = mayCome[this.#stage];
+    if (!expected.has(kind)) {
+      // A login by SCRAM is over only once the server has proved itself too.
+      const owes = this.#stage === "scramFirst" || this.#stage === "scramLast";
+      return wrong(owes && kind === "authenticationOk" ? "GATEWAY_UNPROVED" : "GATEWAY_BROKEN");
+    }
+    // Its settings come behind the login; before it, whoever stands between could say them.
+    return this.#stage !== "in" && this.#member.statuses.size > 0
+      ? wrong("GATEWAY_BROKEN")
+      : undefined;
   }
 
   #begin(mechanisms: readonly string[]): LoginFailure | undefined {
     const scram = ScramClient.for(mechanisms, this.#greeting.binding);
-    if (scram === undefined || this.#scram !== undefined) return wrong("GATEWAY_MECHANISM");
+    if (scram === undefined) return wrong("GATEWAY_MECHANISM");
     this.#scram = scram;
-    this.#owed = true;
-    return this.#answer((out) => writeSaslInitial(out, scram.mechanism, scram.first()));
+    return this.#answer("scramFirst", (out) =>
+      writeSaslInitial(out, scram.mechanism, scram.first()),
+    );
   }
 
   async #goOn(body: Uint8Array): Promise<LoginFailure | undefined> {
     const answer = await this.#scram?.last(body, this.#greeting.account.password);
     if (answer === undefined) return wrong("GATEWAY_BROKEN");
-    return this.#answer((out) => writeSaslResponse(out, answer));
+    return this.#answer("scramLast", (out) => writeSaslResponse(out, answer));
   }
 
-  #answer(write: (out: ByteWriter) => void): undefined {
+  #answer(stage: Stage, write: (out: ByteWriter) => void): undefined {
+    this.#stage = stage;
     const out = new ByteWriter();
     write(out);
     this.#member.write(out.take());

@@ -30,6 +30,8 @@ const otherLimits: ReadonlyMap<number, number> = new Map(
     .filter((type) => type !== serverRow && type !== serverCopyData)
     .map((type) => [type, otherBytesMax]),
 );
+/** A server reports some fifteen settings, and extensions a few. */
+const statusesMax = 256;
 const readyForQuery = 0x5a;
 const notificationResponse = 0x41;
 const rule = { types: serverTypes, maxBytes: rowBytesMax, typeMaxBytes: otherLimits };
@@ -323,6 +325,10 @@ export class Member {
         this.#break(`an unexpected message ${String.fromCharCode(frame.type)}`);
         return undefined;
       case "parameterStatus":
+        if (this.statuses.size >= statusesMax && !this.statuses.has(message.name)) {
+          this.#break("more settings than a server reports");
+          return undefined;
+        }
         this.statuses.set(message.name, message.value);
         // Where prepared statements are shared, it tells whose runs.
         if (!this.prepared.tags || message.name !== "application_name")

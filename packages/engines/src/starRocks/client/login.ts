@@ -8,9 +8,11 @@ import { egressRefused } from "@gateway/core/port/egress.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
 import { createConnection, type Connection, type ConnectionOptions } from "mysql2";
 import type { TlsTrust } from "../../connect/tls.ts";
 import { ed25519Plugin } from "./ed25519.ts";
+import { judgeGreeting } from "./granted.ts";
 
 /** Where a server is, and how it is reached. */
 export interface Server {
@@ -35,6 +37,8 @@ export interface Login {
   readonly database: string | undefined;
   /** Capabilities beside those of every connection, in the words of mysql2. */
   readonly flags?: readonly string[];
+  /** Capabilities that the server has to grant beside those of every login, as the protocol's flags. */
+  readonly needed?: number;
   /** Ends a login that nobody waits for any more. */
   readonly signal?: AbortSignal;
 }
@@ -80,6 +84,8 @@ export async function logIn(
   const { server, signal } = login;
   if (host.egress.refusesHost(server.host)) return err(failureOf(egressRefused()));
   const socket = reach(server, host);
+  const tls = server.tls === undefined ? 0 : capability.ssl;
+  const judged = judgeGreeting(socket, (login.needed ?? 0) | tls);
   const driver = createConnection({ ...settings(login), stream: socket });
   driver.on("error", nothing);
   using _limit = host.clock.timer(server.connectTimeoutMs, () => socket.destroy(timedOut()));
@@ -91,6 +97,9 @@ export async function logIn(
     socket.once("close", () => resolve(timedOut()));
   });
   signal?.removeEventListener("abort", leave);
+  if (judged.refusal !== undefined) {
+    return err({ code: judged.refusal, number: undefined, sqlState: undefined });
+  }
   if (failure !== undefined) {
     socket.destroy();
     return err(failureOf(failure));
@@ -124,8 +133,8 @@ function settings({ server, account, database, flags = plainFlags }: Login): Con
     // server that was promised them could not read.
     flags: ["-MULTI_STATEMENTS", "-CLIENT_QUERY_ATTRIBUTES", ...flags],
     authPlugins: {
-      client_ed25519: ed25519Plugin(password),
-      ...(tls === undefined ? {} : { mysql_clear_password: clearPassword(password) }),
+      client_ed25519: once(ed25519Plugin(password)),
+      ...(tls === undefined ? {} : { mysql_clear_password: once(clearPassword(password)) }),
     },
     ...(tls === undefined ? {} : { ssl: sslOf(tls) }),
     rowsAsArray: true,
@@ -148,6 +157,19 @@ function sslOf({ ca, minVersion, cert, key }: NonNullable<Server["tls"]>) {
     ...(ca === undefined ? {} : { ca }),
   };
 }
+
+/** A second factor is another secret than the first one, which is never sent in its place. */
+function once(plugin: () => Proof): () => Proof {
+  let used = false;
+  return () => {
+    if (used) throw new Error("a login of one factor was asked for a second");
+    used = true;
+    return plugin();
+  };
+}
+
+/** The answer to a challenge. */
+type Proof = (challenge: Buffer) => Buffer | Promise<Buffer>;
 
 /** Accounts of a directory want the password itself; it goes out under TLS only. */
 function clearPassword(password: string): () => () => Buffer {
