@@ -26,6 +26,13 @@ export const postgresqlCases = {
       } finally {
         await server.stop();
       }
+      const few = { max_connections: 8, superuser_reserved_connections: 3 };
+      const full = await startPostgres(folder, few);
+      try {
+        await tested("postgresqlFull", { GATEWAY_TEST_POSTGRES_FULL: full.url });
+      } finally {
+        await full.stop();
+      }
     },
   },
 };

@@ -27,6 +27,13 @@ export const starRocksCases = {
       } finally {
         await server.stop();
       }
+      const statements = "CREATE USER few IDENTIFIED BY 'few-secret' WITH MAX_USER_CONNECTIONS 3;";
+      const full = await startMariadb({ more: ["--max-connections=10"], statements });
+      try {
+        await tested("mysqlFull", full, "mysql");
+      } finally {
+        await full.stop();
+      }
     },
   },
 };
@@ -81,6 +88,7 @@ async function tested(
     GATEWAY_TEST_MARIADB: `${port}`,
     GATEWAY_TEST_MARIADB_CA: caFile,
     GATEWAY_TEST_MYSQL_FAMILY: `${port}`,
+    GATEWAY_TEST_MYSQL_FULL: `${port}`,
     GATEWAY_TEST_MYSQL_USER: user,
     GATEWAY_TEST_MYSQL_ENGINE: engine,
     GATEWAY_TEST_SLAPD: ldapPort,

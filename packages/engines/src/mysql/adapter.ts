@@ -17,6 +17,7 @@ import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
+import { Logins } from "../connect/logins.ts";
 import { asOf, errorOfLogin } from "../starRocks/client/callers.ts";
 import { ask } from "../starRocks/client/control.ts";
 import { catalogName } from "../starRocks/client/session.ts";
@@ -75,6 +76,7 @@ class MysqlBackend implements Backend {
   readonly forwards: readonly ForwardableKind[] = ["password"];
   readonly cluster: string;
   readonly #parts: Parts;
+  readonly #logins: Logins;
   readonly #pool: SeatPool;
   readonly #seating: Seating;
   readonly #context: RunContext;
@@ -87,7 +89,9 @@ class MysqlBackend implements Backend {
     const idleMs = config.idleTimeoutSecs * 1_000;
     const { poolMode, poolSize: size } = config;
     const keptMax = poolMode === "session" ? size : Math.max(1, size - 1);
-    this.#pool = new SeatPool({ size, keptMax, idleMs, clock: host.clock });
+    this.#logins = new Logins(host, config.connectTimeoutSecs * 1_000);
+    const { clock } = host;
+    this.#pool = new SeatPool({ size, keptMax, idleMs, clock, logins: this.#logins });
     this.#seating = new Seating({ cluster, servers, pool: this.#pool, host, database, localFiles });
     this.#context = {
       clock: host.clock,
@@ -176,6 +180,7 @@ class MysqlBackend implements Backend {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#logins.close();
     this.#pool.close();
     await this.#parts.plain[Symbol.asyncDispose]();
   }

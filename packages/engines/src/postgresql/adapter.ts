@@ -18,11 +18,12 @@ import { Secret } from "@gateway/core/secret.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import { ask, type Answer } from "./client/ask.ts";
 import { requestCancel } from "./client/cancel.ts";
-import { connected, failureText, isGreeting, type Destination } from "./client/connect.ts";
+import { connected, failureText, isFull, isGreeting, type Destination } from "./client/connect.ts";
 import type { Account } from "./client/login.ts";
 import type { Member } from "./client/member.ts";
 import { Pool, type Taken } from "./client/pool.ts";
 import { hostOf } from "@gateway/contract/config/server.ts";
+import { Logins, type Refused } from "../connect/logins.ts";
 import { serverTls, type ServerTls } from "../connect/tls.ts";
 import { defaultPort, type PostgresqlConfig, type PostgresqlMode } from "./config.ts";
 import { asOf, errorOfLogin } from "./identity.ts";
@@ -69,6 +70,7 @@ class PostgresqlBackend implements Backend {
   readonly #destination: Omit<Destination, "account">;
   readonly #pool: Pool;
   readonly #control: Pool;
+  readonly #logins: Logins;
   readonly #ownTag: string;
   readonly #perStatement: RunContext;
   #statuses: ReadonlyMap<string, string> | undefined;
@@ -92,7 +94,9 @@ class PostgresqlBackend implements Backend {
       wanted: config.targetSessionAttrs,
       database: config.database,
     };
+    this.#logins = new Logins(host, connectTimeoutMs);
     const pool = {
+      logins: this.#logins,
       idleMs: config.idleTimeoutSecs * 1_000,
       clock: host.clock,
       connect: () => this.#connect(),
@@ -165,6 +169,8 @@ class PostgresqlBackend implements Backend {
     const healthy = this.#hasAccount
       ? (await this.#ask(this.#config.healthCheckQuery ?? "SELECT 1", signal)).ok
       : !this.#closed && (await this.#greets(signal));
+    // A full server that the pool is connected to answers there.
+    if (this.#logins.full && this.#pool.connected) return "healthy";
     return healthy ? "healthy" : "unhealthy";
   }
 
@@ -214,6 +220,7 @@ class PostgresqlBackend implements Backend {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
+    this.#logins.close();
     this.#pool.close();
     this.#control.close();
   }
@@ -244,16 +251,16 @@ class PostgresqlBackend implements Backend {
       return taken === undefined ? this.#pool.take(signal, user) : ok(taken);
     }
     const { account } = as.value;
-    const connect = async (): Promise<Result<Member, GatewayError>> => {
+    const connect = async (): Promise<Result<Member, Refused>> => {
       const made = await connected({ ...this.#destination, account, signal }, this.#host);
       if (made.ok) return this.#met(made.value);
-      if (signal.aborted) return err(gatewayError("query.cancelled"));
-      return err(errorOfLogin(made.error, query.group));
+      if (signal.aborted) return err({ error: gatewayError("query.cancelled"), full: false });
+      return err({ error: errorOfLogin(made.error, query.group), full: isFull(made.error) });
     };
     return this.#pool.takeOwn(connect, signal);
   }
 
-  #met(member: Member): Result<Member, GatewayError> {
+  #met(member: Member): Result<Member, Refused> {
     this.#statuses = member.statuses;
     const process = member.key?.process;
     if (process !== undefined) {
@@ -272,12 +279,14 @@ class PostgresqlBackend implements Backend {
     return { user: auth.username, password: new Secret(secretText(auth.password)) };
   }
 
-  async #connect(): Promise<Result<Member, GatewayError>> {
+  async #connect(): Promise<Result<Member, Refused>> {
     const account = this.#account;
-    if (account === undefined) return err(gatewayError("cluster.connectFailed"));
+    if (account === undefined)
+      return err({ error: gatewayError("cluster.connectFailed"), full: false });
     const made = await connected({ ...this.#destination, account }, this.#host);
     if (made.ok) return this.#met(made.value);
-    return err(gatewayError("cluster.connectFailed", { detail: failureText(made.error) }));
+    const error = gatewayError("cluster.connectFailed", { detail: failureText(made.error) });
+    return err({ error, full: isFull(made.error) });
   }
 
   /** For a gateway without an account: a server that refuses nobody's login is there. */

@@ -8,6 +8,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Connect, Logins } from "../../connect/logins.ts";
 import type { Seat } from "./seat.ts";
 
 export interface SeatPoolOptions {
@@ -16,6 +17,7 @@ export interface SeatPoolOptions {
   readonly keptMax: number;
   readonly idleMs: number;
   readonly clock: Clock;
+  readonly logins: Logins;
 }
 
 interface Idle {
@@ -50,7 +52,7 @@ export class SeatPool {
   /** Waits for a seat of this key. `query.cancelled` when the signal comes first; otherwise why none can be made. */
   async take(
     key: string | undefined,
-    make: () => Promise<Result<Seat, GatewayError>>,
+    make: Connect<Seat>,
     signal: AbortSignal,
   ): Promise<Result<Seat, GatewayError>> {
     while (!this.#closed && !signal.aborted && this.#taken >= this.#options.size)
@@ -61,7 +63,8 @@ export class SeatPool {
     const found = key === undefined ? undefined : this.#idleOf(key);
     if (found !== undefined) return ok(found);
     this.#makeRoom();
-    const made = await make();
+    const resting = () => (key === undefined ? undefined : this.#idleOf(key)) ?? this.#giveWay();
+    const made = await this.#options.logins.make(make, resting, signal);
     if (!made.ok) {
       this.#leave();
       return made;
@@ -103,6 +106,7 @@ export class SeatPool {
     } else {
       this.#idle.push({ seat, sinceMs: clock.nowMs() });
       this.#retiring ??= clock.timer(idleMs, () => this.#retire());
+      this.#options.logins.freed();
     }
     this.#leave();
   }
@@ -136,9 +140,16 @@ export class SeatPool {
     }
   }
 
+  /** The server is full: one at rest that can not be used here has its place there. */
+  #giveWay(): undefined {
+    const first = this.#idle.shift();
+    if (first !== undefined) this.#drop(first.seat);
+  }
+
   #drop(seat: Seat): void {
     this.#seats.delete(seat);
     seat.member.destroy();
+    this.#options.logins.freed();
   }
 
   #refusal(error: GatewayError): Result<Seat, GatewayError> {

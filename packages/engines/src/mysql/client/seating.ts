@@ -6,6 +6,7 @@ import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import { noBackendIdentity } from "@gateway/core/query/identity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
+import type { Refused } from "../../connect/logins.ts";
 import { connected } from "../../starRocks/client/connect.ts";
 import type { Account, LoginFailure, Server } from "../../starRocks/client/login.ts";
 import type { Called } from "../lane.ts";
@@ -121,7 +122,7 @@ export class Seating {
     { account, own, errorOf }: Login,
     { flags: asked, database }: { readonly flags: Flags; readonly database: string | undefined },
     signal: AbortSignal,
-  ): Promise<Result<Seat, GatewayError>> {
+  ): Promise<Result<Seat, Refused>> {
     const { servers, host, localFiles } = this.#parts;
     const flags = [
       // To which the server's own setting is to be added.
@@ -141,12 +142,20 @@ export class Seating {
         const { ignoreSpace } = asked;
         return ok(new Seat({ member: made.value, server, account, key, ignoreSpace }));
       }
-      failure = made.error;
-      if (signal.aborted) return err(gatewayError("query.cancelled"));
-      if (failure.number !== undefined) break;
+      if (signal.aborted) return err({ error: gatewayError("query.cancelled"), full: false });
+      // A server that has no place now has one soon: that is worth more to know than that another is away.
+      if (!isFull(failure)) failure = made.error;
+      if (made.error.number !== undefined && !isFull(made.error)) break;
     }
-    return err(errorOf(failure));
+    return err({ error: errorOf(failure), full: isFull(failure) });
   }
+}
+
+/** Too many connections: of the server, of the account in it, or by the account's own limit. */
+const fullNumbers: ReadonlySet<number | undefined> = new Set([1040, 1203, 1226]);
+
+function isFull({ number }: LoginFailure): boolean {
+  return fullNumbers.has(number);
 }
 
 /** What a client's login asks of its connection for good. */

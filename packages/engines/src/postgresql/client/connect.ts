@@ -41,10 +41,16 @@ async function firstOf(
     const failure = made.ok ? { code: "GATEWAY_OTHER_SERVER", sqlState: undefined } : made.error;
     // Another host of the cluster has the same users: the password would only be shown once more.
     if (isRefusal(failure)) return err(failure);
-    first ??= failure;
+    // A server that has no place now has one soon: that is worth more to know than that another is away.
+    if (first === undefined || (isFull(failure) && !isFull(first))) first = failure;
     if (signal?.aborted === true) break;
   }
   return err(first ?? { code: "GATEWAY_NO_HOST", sqlState: undefined });
+}
+
+/** True where a login is worth another try: too many connections, of the server or the role; starting up or recovering. */
+export function isFull({ sqlState }: LoginFailure): boolean {
+  return sqlState === "53300" || sqlState === "57P03";
 }
 
 /** True for an answer about who logs in. */

@@ -2,6 +2,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Connect, Logins } from "../../connect/logins.ts";
 import { ask } from "./ask.ts";
 import type { Member } from "./member.ts";
 
@@ -9,7 +10,9 @@ export interface PoolOptions {
   readonly size: number;
   readonly idleMs: number;
   readonly clock: Clock;
-  readonly connect: () => Promise<Result<Member, GatewayError>>;
+  readonly connect: Connect<Member>;
+  /** Those of all pools at these servers. */
+  readonly logins: Logins;
 }
 
 /** A connection that is held until it is disposed. */
@@ -48,7 +51,8 @@ export class Pool {
     const refused = await this.#entered(signal);
     if (refused !== undefined) return refused;
     const member = this.#resting(user);
-    return member === undefined ? await this.#made(this.#options.connect) : ok(this.#held(member));
+    if (member !== undefined) return ok(this.#held(member));
+    return await this.#made(this.#options.connect, () => this.#resting(user), signal);
   }
 
   /** The same where one is at rest and nobody has to wait; undefined otherwise. */
@@ -86,9 +90,14 @@ export class Pool {
   ): Promise<Result<Taken, GatewayError>> {
     const refused = await this.#entered(signal);
     if (refused !== undefined) return refused;
-    const taken = await this.#made(connect);
+    const taken = await this.#made(connect, () => undefined, signal);
     if (taken.ok) taken.value.member.tainted = true;
     return taken;
+  }
+
+  /** Whether there is any connection, at work or at rest. */
+  get connected(): boolean {
+    return this.#members.size > 0;
   }
 
   /** Closes all connections; statements on them fail. */
@@ -112,8 +121,12 @@ export class Pool {
     return undefined;
   }
 
-  async #made(connect: PoolOptions["connect"]): Promise<Result<Taken, GatewayError>> {
-    const made = await connect();
+  async #made(
+    connect: PoolOptions["connect"],
+    resting: () => Member | undefined,
+    signal: AbortSignal,
+  ): Promise<Result<Taken, GatewayError>> {
+    const made = await this.#options.logins.make(connect, resting, signal);
     if (!made.ok) {
       this.#leave();
       return made;
@@ -163,6 +176,7 @@ export class Pool {
       this.#members.delete(member);
       member.destroy();
     }
+    this.#options.logins.freed();
     this.#leave();
   }
 
