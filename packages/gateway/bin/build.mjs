@@ -18,6 +18,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { buildStudio } from "./buildStudio.mjs";
 import { jsonSchemaTexts, withoutMakers } from "./jsonSchemas.mjs";
+import { leanUndici } from "./leanUndici.mjs";
 import { leanZod } from "./leanZod.mjs";
 import { packStudio } from "./packStudio.mjs";
 
@@ -191,7 +192,7 @@ async function buildGroup(entriesOfGroup, { bundle, define }) {
     lineLimit: 200,
     logLevel: "error",
     banner: { js: banner },
-    plugins: [nativeWhenUsed, leanZod, withoutMakers],
+    plugins: [nativeWhenUsed, leanUndici, leanZod, withoutMakers],
   });
   // Parts first: who reads the program then finds what it names.
   const [parts, whole] = [outputFiles.filter(isPart), outputFiles.filter((file) => !isPart(file))];
@@ -286,7 +287,7 @@ function sourcesNow() {
     );
   const migrations = readdirSync(migrationsFolder, { recursive: true });
   files.push(...migrations.map((path) => join(migrationsFolder, path)));
-  const beside = ["jsonSchemas.mjs", "leanZod.mjs"].map((name) =>
+  const beside = ["jsonSchemas.mjs", "leanUndici.mjs", "leanZod.mjs"].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),
   );
   files.push(fileURLToPath(import.meta.url), ...beside, join(root, "package-lock.json"));

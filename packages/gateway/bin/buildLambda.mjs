@@ -10,6 +10,7 @@ import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { jsonSchemaTexts, withoutMakers } from "./jsonSchemas.mjs";
+import { leanUndici } from "./leanUndici.mjs";
 import { leanZod } from "./leanZod.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -74,7 +75,7 @@ export async function buildLambda(folder = lambdaFolder) {
       logLevel: "error",
       banner: { js: banner },
       external: optionalParts,
-      plugins: [leftOut, leanZod, withoutMakers],
+      plugins: [leftOut, leanUndici, leanZod, withoutMakers],
     });
     place(join(folder, name), outputFiles);
     const bytes = outputFiles.reduce((sum, { contents }) => sum + contents.length, 0);

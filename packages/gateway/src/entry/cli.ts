@@ -1,18 +1,12 @@
-/** The command line. Parses arguments, picks the command, ends the process with its exit code. */
+/**
+ * The command line. Parses arguments, picks the command, ends the process with its exit code. Commands but `start` are loaded
+ * when they are asked for: a gateway that starts would read them all.
+ */
 import { parseArgs } from "node:util";
-import { configActions, configCommand } from "../command/configFiles.ts";
-import { docsCommand } from "../command/docs.ts";
-import { explainCommand } from "../command/explain.ts";
-import { fleetCommand } from "../command/fleet.ts";
-import { hashPasswordCommand, type HashForm } from "../command/hashPassword.ts";
-import { migrateCommand } from "../command/migrate.ts";
-import { quickstartCommand, type QuickstartOptions } from "../command/quickstart.ts";
-import { resetPasswordCommand } from "../command/resetPassword.ts";
+import type { HashForm } from "../command/hashPassword.ts";
+import type { QuickstartOptions } from "../command/quickstart.ts";
 import { startCommand } from "../command/start/start.ts";
-import { validateCommand } from "../command/validate.ts";
 import { exitCode, usage, type Terminal } from "../command/terminal.ts";
-import { drillCommand } from "../drill/drillCommand.ts";
-import { importPgbouncerCommand } from "../imports/importCommand.ts";
 import { exitNow } from "../host/process/exit.ts";
 import { boundMemory } from "../host/memory/heap.ts";
 
@@ -52,10 +46,14 @@ async function run(command: string | undefined, args: readonly string[]): Promis
   switch (command) {
     case "start":
       return startCommand(configFile(args), terminal);
-    case "validate":
+    case "validate": {
+      const { validateCommand } = await import("../command/validate.ts");
       return validateCommand(validatedFiles(args), terminal);
-    case "migrate":
+    }
+    case "migrate": {
+      const { migrateCommand } = await import("../command/migrate.ts");
       return migrateCommand(configFile(args), terminal);
+    }
     case "config":
       return config(args);
     case "explain":
@@ -64,17 +62,27 @@ async function run(command: string | undefined, args: readonly string[]): Promis
       return admin(args);
     case "import":
       return imported(args);
-    case "drill":
+    case "drill": {
+      const { drillCommand } = await import("../drill/drillCommand.ts");
       return drillCommand(args, terminal);
-    case "hash-password":
+    }
+    case "hash-password": {
+      const { hashPasswordCommand } = await import("../command/hashPassword.ts");
       return hashPasswordCommand(terminal, hashForm(args));
-    case "quickstart":
+    }
+    case "quickstart": {
+      const { quickstartCommand } = await import("../command/quickstart.ts");
       return quickstartCommand(quickstartOptions(args), terminal);
-    case "fleet":
+    }
+    case "fleet": {
       noArguments(args);
+      const { fleetCommand } = await import("../command/fleet.ts");
       return fleetCommand(terminal);
-    case "docs":
+    }
+    case "docs": {
+      const { docsCommand } = await import("../command/docs.ts");
       return docsCommand(args, terminal);
+    }
     case "help":
     case "--help":
     case "-h":
@@ -87,7 +95,8 @@ async function run(command: string | undefined, args: readonly string[]): Promis
   }
 }
 
-function config([action, ...args]: readonly string[]): Promise<number> {
+async function config([action, ...args]: readonly string[]): Promise<number> {
+  const { configActions, configCommand } = await import("../command/configFiles.ts");
   const known = configActions.find((one) => one === action);
   if (known === undefined) return action === undefined ? misused() : unknown(`config ${action}`);
   return configCommand(known, configFile(args), terminal);
@@ -106,7 +115,7 @@ function validatedFiles(args: readonly string[]): readonly string[] {
   return files.length > 0 ? files : [configFile([])];
 }
 
-function explain(args: readonly string[]): Promise<number> {
+async function explain(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     options: configOption,
@@ -115,10 +124,11 @@ function explain(args: readonly string[]): Promise<number> {
   });
   const [queryId, ...more] = positionals;
   if (queryId === undefined || more.length > 0) return misused();
+  const { explainCommand } = await import("../command/explain.ts");
   return explainCommand(queryId, values.config, terminal);
 }
 
-function imported([from, ...args]: readonly string[]): Promise<number> {
+async function imported([from, ...args]: readonly string[]): Promise<number> {
   if (from !== "pgbouncer") return from === undefined ? misused() : unknown(`import ${from}`);
   const { positionals } = parseArgs({
     args: [...args],
@@ -127,14 +137,17 @@ function imported([from, ...args]: readonly string[]): Promise<number> {
     allowPositionals: true,
   });
   const [file, ...more] = positionals;
-  return file === undefined || more.length > 0 ? misused() : importPgbouncerCommand(file, terminal);
+  if (file === undefined || more.length > 0) return misused();
+  const { importPgbouncerCommand } = await import("../imports/importCommand.ts");
+  return importPgbouncerCommand(file, terminal);
 }
 
-function admin([action, ...args]: readonly string[]): Promise<number> {
+async function admin([action, ...args]: readonly string[]): Promise<number> {
   if (action === undefined) return misused();
   if (action !== "reset-password") return unknown(`admin ${action}`);
   const options = { ...configOption, user: { type: "string", default: "admin" } } as const;
   const { values } = parseArgs({ args: [...args], options, strict: true });
+  const { resetPasswordCommand } = await import("../command/resetPassword.ts");
   return resetPasswordCommand({ user: values.user, file: values.config }, terminal);
 }
 

@@ -4,8 +4,10 @@ import { freedMemory } from "./freedMemory.ts";
 const mb = 1 << 20;
 
 describe("freedMemory", () => {
-  it("collects and gives back at once what the start left", () => {
-    const { did } = processOf();
+  it("collects and gives back what the start left, once it is over", () => {
+    const { did, starts } = processOf({ starting: true });
+    expect(did).toEqual([]);
+    starts();
     expect(did).toEqual(["collect", "trim"]);
   });
 
@@ -74,7 +76,7 @@ describe("freedMemory", () => {
   });
 
   it("does nothing where nobody knows how much there is", () => {
-    const { did, looks } = processOf({ residentBytes: undefined, busyPart: 0 });
+    const { did, looks } = processOf({ start: { residentBytes: undefined, busyPart: 0 } });
     expect([did, looks()]).toEqual([[], 0]);
   });
 
@@ -92,8 +94,11 @@ interface Moment {
   readonly heldBytes?: number;
 }
 
-/** A process whose timers fire when told to. */
-function processOf(start: Moment = { residentBytes: 100 * mb, busyPart: 1 }) {
+/** A process whose timers fire when told to; its start is over unless it is said to be `starting`. */
+function processOf({
+  start = { residentBytes: 100 * mb, busyPart: 1 },
+  starting = false,
+}: { readonly start?: Moment; readonly starting?: boolean } = {}) {
   let moment = start;
   const did: string[] = [];
   const waiting = new Set<() => void>();
@@ -114,15 +119,20 @@ function processOf(start: Moment = { residentBytes: 100 * mb, busyPart: 1 }) {
     heldBytes: () => moment.heldBytes ?? 50 * mb,
     keepGarbage: (much) => void did.push(`keep ${much}`),
   });
+  const fireAll = (): void => {
+    const due = [...waiting];
+    waiting.clear();
+    for (const fire of due) fire();
+  };
+  if (!starting) fireAll();
   return {
     memory,
     did,
     looks: () => waiting.size,
+    starts: fireAll,
     look: (next: Moment) => {
       moment = next;
-      const due = [...waiting];
-      waiting.clear();
-      for (const fire of due) fire();
+      fireAll();
     },
   };
 }

@@ -14,6 +14,8 @@ import type * as NativeMemory from "@gateway/engines/native/memory/native.ts";
 import { collect, heldByThread, keepGarbage } from "./heap.ts";
 import { residentBytes } from "./processMemory.ts";
 
+/** A start is still under way when its listeners open: clusters are, and each collection holds them up. */
+const settledMs = 1_000;
 const lookMs = 10_000;
 /** Of a large process, which frees some megabytes each second. */
 const largeLookMs = 5_000;
@@ -52,7 +54,7 @@ export async function boundFreed(): Promise<void> {
   await native(({ boundFreedEnds }) => boundFreedEnds(freedEndBytes));
 }
 
-/** At once, for what the start left, and then now and then until disposed. Does nothing but on Linux. */
+/** Soon, for what the start left, and then now and then until disposed. Does nothing but on Linux. */
 export async function giveBackFreed(clock: Pick<Clock, "timer">): Promise<Disposable> {
   return freedMemory({
     clock,
@@ -92,12 +94,13 @@ export function freedMemory(parts: MemoryParts): Disposable {
     } else if (largeness() || grown || looks >= trimLooks) giveBack();
     planned = parts.clock.timer(large ? largeLookMs : lookMs, look);
   };
-  if (parts.residentBytes() !== undefined) {
+  const first = (): void => {
     parts.collect();
     giveBack();
     parts.busyPart();
     planned = parts.clock.timer(lookMs, look);
-  }
+  };
+  if (parts.residentBytes() !== undefined) planned = parts.clock.timer(settledMs, first);
   return { [Symbol.dispose]: () => planned?.[Symbol.dispose]() };
 }
 

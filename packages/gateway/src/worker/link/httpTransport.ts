@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { Agent, ProxyAgent, request, type Dispatcher } from "undici";
+import { Agent, ProxyAgent, type Dispatcher } from "undici";
 import type { Transport, TransportFailure, WireAnswer, WireRequest } from "./transport.ts";
 
 export interface HttpOptions {
@@ -43,8 +43,10 @@ async function send(
   signal: AbortSignal,
 ): Promise<Result<WireAnswer, TransportFailure>> {
   try {
-    const answer = await request(url, {
-      dispatcher,
+    const { origin, pathname, search } = new URL(url);
+    const answer = await dispatcher.request({
+      origin,
+      path: `${pathname}${search}`,
       method,
       headers: { ...headers },
       body: body ?? null,
