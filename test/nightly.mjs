@@ -55,6 +55,11 @@ const runs = [
     ["node_modules/vitest/vitest.mjs", "run", "packages/sql/src/read/masked.test.ts"],
     { ACCESS_QUERIES: "10000" },
   ],
+  [
+    "ten thousand queries under a policy, ClickHouse",
+    ["test/real/run.mjs", "clickHouse"],
+    { ACCESS_QUERIES: "10000" },
+  ],
   ["every fault of a fleet", ["test/fleet/run.mjs"]],
   [
     "small wrongs in what decides who, where and as whom",

@@ -17,14 +17,30 @@ export const clickHouseCases = {
     "types, parameters, errors and clients through the gateway": async () => {
       const server = await startClickHouse(cache);
       try {
-        const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
-        const test = "test/real/clickHouse.test.ts";
-        const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, test];
-        const env = { GATEWAY_TEST_CLICKHOUSE: server.url, NO_COLOR: "1" };
-        expectCode(await command(process.execPath, vitest, { env, seconds: 300 }));
+        await tested("clickHouse", { GATEWAY_TEST_CLICKHOUSE: server.url }, 300);
       } finally {
         await server.stop();
       }
     },
+    "a policy's masks and filters, by queries of chance in two databases": async () => {
+      const pair = await Promise.all([startClickHouse(cache), startClickHouse(cache)]);
+      const urls = pair.map(({ url }) => url).join(" ");
+      try {
+        await tested("clickHouseMasked", { GATEWAY_TEST_CLICKHOUSE_PAIR: urls }, 7_200);
+      } finally {
+        await Promise.all(pair.map((server) => server.stop()));
+      }
+    },
   },
 };
+
+async function tested(name, more, seconds) {
+  const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
+  const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, `test/real/${name}.test.ts`];
+  const env = { ...more, NO_COLOR: "1" };
+  const ran = await command(process.execPath, vitest, { env, seconds });
+  // How far it came is said by it, at night.
+  const said = ran.stdout?.match(/^\d+ queries on .*$/gm) ?? [];
+  for (const line of said.slice(-1)) console.log(`ok       ${line}`);
+  expectCode(ran);
+}
