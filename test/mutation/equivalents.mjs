@@ -19,9 +19,24 @@ export const equivalents = [
     why: "a connection that was kept is looked at again before it is used, and an abort has destroyed it",
   },
   {
+    file: "packages/access/src/client/ldap/directory.ts",
+    whats: ['signal.removeEventListener("abort", leave); is gone'],
+    why: "who had its turn is in no line any more, and a promise is settled once",
+  },
+  {
     file: "packages/access/src/client/ldap/connection.ts",
     whats: ['socket.off("error", fail); is gone', 'socket.off("close", fail); is gone'],
     why: "the promise is settled by then, and a second refusal of it is none",
+  },
+  {
+    file: "packages/core/src/guard/guards.ts",
+    whats: ["if (readings === undefined) always"],
+    why: "what is remembered is only not made again; the same text is read in the same way",
+  },
+  {
+    file: "packages/access/src/policy/cerbos.ts",
+    whats: ["what stands after ?? is gone"],
+    why: "the table was asked a line before whether it has the operator",
   },
   {
     file: "packages/core/src/run/step/identified.ts",

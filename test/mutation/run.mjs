@@ -1,9 +1,10 @@
 /**
- * `node test/mutation/run.mjs [PATH[:LINE] …] [--count N] [--minutes N] [--seed TEXT]`: makes a small wrong in a source,
+ * `node test/mutation/run.mjs [PATH[:LINE] …] [--count N] [--minutes N] [--seed TEXT] [--again FILE]`: makes a small wrong in a source,
  * asks the tests that import it whether they notice, and does so for a sample of the sources that decide who somebody is,
  * where a query goes and as whom. Prints those that nobody noticed, to be read; ends with 1 below the floor. After
  * `--minutes` the score is that of the mutants judged until then: the sample's order is by chance, so they are one too.
- * `PATH:LINE`, as an unnoticed one is printed, judges what is on that line again.
+ * `PATH:LINE`, as an unnoticed one is printed, judges what is on that line again; `--again` those that a run printed as
+ * unnoticed into that file, and the score is then that of its sample with what is noticed by now.
  *
  * A mutant may be the same program in other words: those that were read as such are left out (`equivalents.mjs`), the
  * others count, so no score is 100. And what only a run of the whole gateway would notice counts as unnoticed, for the
@@ -15,6 +16,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { countedLine } from "../evidence/counted.mjs";
+import { printedOf, unnoticedLine } from "./printed.mjs";
 import { equivalents } from "./equivalents.mjs";
 import { mutantsOf, mutated } from "./mutants.mjs";
 import { relatedTests } from "./related.mjs";
@@ -31,14 +33,17 @@ const deciding = [
 /** Shapes of a configuration, parts of tests, and programs of threads, which run from the bundle and not from here. */
 const undecided = /\.test\.ts$|\.suite\.ts$|\/rig\/|\/config\.ts$|Thread\.ts$/;
 const floor = 0.85;
-const testsMax = 5;
-const answerSeconds = 300;
+const testsMax = 6;
+/** Of all tests of a source, those that time out among them. */
+const answerSeconds = 120;
 const hangs = "a test that does not come back";
 
 const words = process.argv.slice(2);
 const count = Number(option("--count") ?? 200);
 const minutes = Number(option("--minutes") ?? Infinity);
 const seed = option("--seed") ?? String(Math.floor(performance.timeOrigin));
+const again = option("--again");
+const before = again === undefined ? undefined : printedOf(readFileSync(again, "utf8"));
 const folders = words.length > 0 ? words : deciding;
 
 const testsOf = relatedTests(root);
@@ -52,26 +57,30 @@ const all = folders.flatMap((given) => {
       .map((mutant) => ({ ...mutant, file, source }));
   });
 });
-const sample = all.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1)).slice(0, count);
-console.log(`${sample.length} of ${all.length} mutants, seed ${seed}`);
+const sample = all
+  .filter((mutant) => before === undefined || before.unnoticed.has(printed(mutant)))
+  .toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1))
+  .slice(0, count);
+console.log(`${sample.length} of ${all.length} mutants, seed ${before?.seed ?? seed}`);
 
 let judge;
 const unnoticed = [];
-/** Tests of each source that pass as it is: one that always fails would notice everything. */
+/** Whether each test passes with every source as it is: one that always fails would notice everything. */
 const sound = new Map();
 const endMs = performance.now() + minutes * 60_000;
 let judged = 0;
 for (const mutant of sample) {
   if (performance.now() > endMs) break;
   judged += 1;
-  const tests = await soundTests(mutant);
-  if ((await failing(mutant, tests)) !== null) continue;
+  if (judged % 100 === 0) console.log(`${judged} judged, ${unnoticed.length} of them unnoticed`);
+  const tests = testsOf(mutant.file).slice(0, testsMax);
+  if (await isNoticed(mutant, tests)) continue;
   unnoticed.push(mutant);
-  const what = mutant.what.replaceAll(/\s+/g, " ").slice(0, 120);
   const unseen = tests.length === 0 ? " (no test near it)" : "";
-  console.log(`unnoticed  ${relative(root, mutant.file)}:${mutant.line}  ${what}${unseen}`);
+  console.log(`unnoticed  ${printed(mutant)}${unseen}`);
 }
-judge?.kill();
+stop();
+if (before !== undefined) judged = before.judged;
 const score = 1 - unnoticed.length / judged;
 const noticed = judged - unnoticed.length;
 console.log(
@@ -82,6 +91,10 @@ console.log(countedLine("unnoticed", unnoticed.length));
 const passed = score >= floor;
 console.log(`${Number(passed)} passed, ${Number(!passed)} failed, 0 skipped`);
 process.exit(passed ? 0 : 1);
+
+function printed({ file, line, what }) {
+  return unnoticedLine(relative(root, file), line, what);
+}
 
 function option(name) {
   const at = words.indexOf(name);
@@ -108,51 +121,72 @@ function rankOf({ file, from, text }) {
     .digest("hex");
 }
 
-async function soundTests({ file, source }) {
-  const known = sound.get(file);
-  if (known !== undefined) return known;
-  const tests = [];
-  for (const test of testsOf(file)) {
-    const first = await failing({ file, source, from: 0, to: 0, text: "" }, [test]);
-    if (first === null) tests.push(test);
-    else console.log(`left out   ${relative(root, test)}: ${first === test ? "it fails" : first}`);
-    if (tests.length === testsMax) break;
+/**
+ * Whether a test fails that passes without the wrong. One that does not come back fails as well: a loop without an end is
+ * a wrong that nobody overlooks.
+ */
+async function isNoticed(mutant, tests) {
+  const left = tests.filter((test) => sound.get(test) !== false);
+  while (left.length > 0) {
+    const failed = await failing(mutant, left);
+    if (failed === null) return false;
+    if (failed === hangs || (await isSound(failed, mutant))) return true;
+    left.splice(0, left.indexOf(failed) + 1);
   }
-  sound.set(file, tests);
-  return tests;
+  return false;
 }
 
-/**
- * The first test that fails, or null. One that does not come back fails as well: a loop without an end is a wrong that
- * nobody overlooks.
- */
+async function isSound(test, { file, source }) {
+  const known = sound.get(test);
+  if (known !== undefined) return known;
+  const asked = () => failing({ file, source, from: 0, to: 0, text: "" }, [test]);
+  // Once more before it is called unsound: on a busy machine one may miss its time.
+  const first = (await asked()) === null ? null : await asked();
+  if (first !== null) {
+    console.log(`left out   ${relative(root, test)}: ${first === test ? "it fails" : first}`);
+  }
+  sound.set(test, first === null);
+  return first === null;
+}
+
+/** The first test that fails, or null; `hangs` where none answered in time. */
 async function failing({ file, source, from, to, text }, tests) {
-  if (tests.length === 0) return null;
   judge ??= await started();
   const asked = judge;
   const answer = await new Promise((resolve) => {
-    const limit = setTimeout(() => asked.kill("SIGKILL"), answerSeconds * 1_000);
+    const limit = setTimeout(stop, answerSeconds * 1_000);
     const done = (value) => {
       clearTimeout(limit);
       asked.removeAllListeners("exit");
+      asked.removeAllListeners("message");
       resolve(value);
     };
     asked.once("message", done);
     asked.once("exit", () => done(undefined));
     asked.send({ file, text: mutated(source, { from, to, text }), tests });
   });
-  // A process that ran a wrong keeps some of it, and the next source's tests would fail for it.
-  if (text !== "" || from !== to || answer === undefined) {
-    asked.kill();
-    judge = undefined;
-  }
+  if (answer === undefined) judge = undefined;
   if (answer?.error !== undefined) throw new Error(answer.error);
   return answer === undefined ? hangs : answer.failing;
 }
 
+/** The judge leads a group of processes: a test in an endless loop hears no end of its parent. */
+function stop() {
+  if (judge?.pid === undefined) return;
+  try {
+    process.kill(-judge.pid, "SIGKILL");
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
+}
+
 function started() {
   return new Promise((resolve, reject) => {
-    const child = fork(program, [], { cwd: root, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    const child = fork(program, [], {
+      cwd: root,
+      detached: true,
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
     child.once("message", () => {
       child.removeAllListeners("exit");
       resolve(child);

@@ -16,10 +16,11 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts"],
     exclude: ["**/*.slow.test.ts"],
-    // The process is ended when a wrong makes one hang (run.mjs); until then a busy machine may take its time.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    isolate: false,
+    // Many a wrong leaves a promise that nobody keeps; the process is ended when one makes a loop (run.mjs).
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // A process for each file: what a wrong did to it ends with it.
+    isolate: true,
     maxWorkers: 1,
   },
 });
