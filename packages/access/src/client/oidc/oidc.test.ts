@@ -201,6 +201,18 @@ describe("oidcAuthenticator", () => {
     expect(provider.asked.length - before).toBe(2);
   });
 
+  it("asks for its keys once, however many log in, until they are old", async () => {
+    await using provider = await providerOf();
+    await using tested = testedOf({ issuer: provider.issuer });
+    const later = { exp: virtualStartUnixMs / 1_000 + 7_200 };
+    const logIn = async (sub: string): Promise<boolean> =>
+      (await tested.show(await provider.token({ claims: { ...later, sub } }))).ok;
+    for (const user of ["ann", "bob", "cyd"]) expect(await logIn(user)).toBe(true);
+    await tested.host.advance(60_000);
+    expect(await logIn("dan")).toBe(true);
+    expect(provider.asked).toHaveLength(2);
+  });
+
   it("connects to no address that the process may not connect to", async () => {
     await using provider = await providerOf();
     const host = { ...virtualHost(1), egress: egressBy(() => true) };

@@ -33,6 +33,22 @@ describe("readVerifier and checkProof", () => {
   );
 });
 
+describe("fakeVerifier", () => {
+  it("looks like one of the real ones, and like a new one where there is none", async () => {
+    const key = Uint8Array.of(1, 2, 3);
+    const real = { ...fakeVerifier(key, "ann", []), iterations: 9_000, salt: new Uint8Array(7) };
+    expect(fakeVerifier(key, "bob", [real])).toMatchObject({ iterations: 9_000 });
+    expect(fakeVerifier(key, "bob", [real]).salt).toHaveLength(7);
+    const made = await newVerifier("a");
+    const fresh = made.ok ? readVerifier(made.value) : undefined;
+    const unlike = fakeVerifier(key, "bob", []);
+    expect(unlike.iterations).toBe(fresh?.iterations);
+    expect(unlike.salt).toHaveLength(fresh?.salt.length ?? 0);
+    expect(unlike).toEqual(fakeVerifier(key, "bob", []));
+    expect(unlike.storedKey).not.toEqual(fakeVerifier(key, "cyd", []).storedKey);
+  });
+});
+
 describe("newVerifier", () => {
   it("has a salt of its own each time and refuses the empty password", async () => {
     const [one, two] = [await newVerifier("a"), await newVerifier("a")];

@@ -40,6 +40,8 @@ export interface PlaneOptions {
     readonly police?: GatewayError;
     readonly admit?: GatewayError;
   };
+  /** What policies note of every query. */
+  readonly acted?: readonly string[];
   readonly routeThrows?: boolean;
   readonly limitsThrow?: boolean;
   /** What the clusters read, by their names; DuckDB's unless told. */
@@ -115,10 +117,11 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       return ok({ ...query, group: "main", trace });
     },
     tagged: (query) => query,
-    police: (query) =>
-      options.refuse?.police === undefined
-        ? ok({ ...query, allowedSql: query.sql })
-        : err(options.refuse.police),
+    police: (query, log) => {
+      for (const action of options.acted ?? []) log.acted(action);
+      if (options.refuse?.police !== undefined) return err(options.refuse.police);
+      return ok({ ...query, allowedSql: query.sql });
+    },
     shown: (_query, tables) => tables,
     admission: (query, excluded) => {
       const left = backends.filter(({ cluster }) => !excluded.has(cluster));

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { Presented } from "@gateway/core/port/authenticator.ts";
+import { ok } from "@gateway/core/result.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
+import { Secret } from "@gateway/core/secret.ts";
+import { noneAuthenticator } from "./none.ts";
+import { verifying, type Provider } from "./provider.ts";
+
+const at = { frontend: "trinoHttp", address: "127.0.0.1" };
+const ann = { user: "ann", groups: [], roles: [], method: "static" } as const;
+const nothing = { kind: "nothing", user: "ann", asked: false } as const;
+const password = { kind: "password", user: "ann", password: new Secret("x") } as const;
+
+describe("verifying", () => {
+  it("asks no provider about who shows nothing: it is anonymous, or refused where a login is required or was asked for", async () => {
+    const open = opened({ required: false });
+    expect(await open.show(nothing)).toBe("anonymous by anonymous");
+    expect(await open.show({ ...nothing, asked: true })).toBe("auth.required");
+    const closed = opened({ required: true });
+    expect(await closed.show(nothing)).toBe("auth.required");
+    expect([...open.asked, ...closed.asked]).toEqual([]);
+  });
+
+  it("asks the provider about a credential, and not again about one that it remembers", async () => {
+    const first = opened({ required: true });
+    expect(await first.show(password)).toBe("ann by static");
+    expect(first.asked).toEqual(["recall", "verify"]);
+    const again = opened({ required: true, remembers: true });
+    expect(await again.show(password)).toBe("ann by static");
+    expect(again.asked).toEqual(["recall"]);
+  });
+
+  it("renews an anonymous session without its provider, unless a login is required by now", () => {
+    const anonymous = { ...ann, user: "anonymous", method: "anonymous" } as const;
+    const open = opened({ required: false });
+    expect(open.authenticator.renew(anonymous)).toBe(anonymous);
+    const closed = opened({ required: true });
+    expect(closed.authenticator.renew(anonymous)).toBeUndefined();
+    expect([...open.asked, ...closed.asked]).toEqual([]);
+    expect(closed.authenticator.renew(ann)).toBe(ann);
+    expect(closed.asked).toEqual(["renew"]);
+  });
+
+  it("says what its provider takes, and takes no token unless the provider says so", () => {
+    expect(opened({ required: true }).authenticator).toMatchObject({
+      asksPassword: true,
+      takesTokens: false,
+    });
+    expect(opened({ required: true, takesTokens: true }).authenticator.takesTokens).toBe(true);
+  });
+});
+
+describe("noneAuthenticator", () => {
+  it("asks for no password, believes the name that is said, and renews no name that another provider verified", async () => {
+    const authenticator = noneAuthenticator();
+    expect(authenticator.asksPassword).toBe(false);
+    const login = await authenticator.authenticate(nothing, at);
+    expect(login).toMatchObject({ value: { identity: { user: "ann", method: "none" } } });
+    const unnamed = await authenticator.authenticate({ ...nothing, user: undefined }, at);
+    expect(unnamed).toMatchObject({ value: { identity: { user: "anonymous", method: "none" } } });
+    expect(authenticator.renew(ann)).toBeUndefined();
+    const believed = { ...ann, method: "none" } as const;
+    expect(authenticator.renew(believed)).toBe(believed);
+  });
+});
+
+interface Asked {
+  readonly required: boolean;
+  readonly remembers?: boolean;
+  readonly takesTokens?: boolean;
+}
+
+function opened({ required, remembers = false, takesTokens }: Asked) {
+  const asked: string[] = [];
+  const login = { identity: ann, credential: { kind: "none" } } as const;
+  const provider: Provider = {
+    ...(takesTokens !== undefined && { takesTokens }),
+    recall: () => {
+      asked.push("recall");
+      return remembers ? login : undefined;
+    },
+    verify: () => {
+      asked.push("verify");
+      return Promise.resolve(ok(login));
+    },
+    renew: (identity) => {
+      asked.push("renew");
+      return identity;
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  const authenticator = verifying(provider, required, virtualHost(1));
+  const show = async (presented: Presented): Promise<string> => {
+    const answer = await authenticator.authenticate(presented, at);
+    if (!answer.ok) return answer.error.code;
+    const { user, method } = answer.value.identity;
+    return `${user} by ${method}`;
+  };
+  return { asked, authenticator, show };
+}
