@@ -10,6 +10,7 @@ export { default as Agent } from "./lib/dispatcher/agent.js";
 export { default as Pool } from "./lib/dispatcher/pool.js";
 export { default as ProxyAgent } from "./lib/dispatcher/proxy-agent.js";
 export { default as buildConnector } from "./lib/core/connect.js";
+export { default as errors } from "./lib/core/errors.js";
 `;
 
 export const leanUndici = {

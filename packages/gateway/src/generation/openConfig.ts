@@ -199,17 +199,6 @@ async function policyServer(
   return policyOf(accessControl, host);
 }
 
-<<<<<<< HEAD
-/** Undefined where the configuration names none. */
-async function catalogOf(
-  catalogProvider: SnapshotConfig["catalogProvider"],
-  host: Host,
-): Promise<CompileParts["catalog"]> {
-  if (catalogProvider === undefined) return undefined;
-  const { openCatalog } = await import("@gateway/access/catalog/open.ts");
-  return openCatalog(catalogProvider, host);
-}
-
 /** Undefined where no guard asks a web service. */
 async function guardServicesOf(
   guardrails: SnapshotConfig["guardrails"],
@@ -221,8 +210,6 @@ async function guardServicesOf(
   return new Map(asking.map((guard) => [guard.name, guardService(guard, host)]));
 }
 
-=======
->>>>>>> 24a028b7 (access: engines themselves and a Unity Catalog say which columns tables have)
 async function authenticatorOf(
   auth: SnapshotConfig["auth"],
   host: Host,
