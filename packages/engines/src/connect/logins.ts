@@ -10,7 +10,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, type Result } from "@gateway/core/result.ts";
 
-/** Why there is no connection. `full`: the server takes nobody more for now, and may again soon. */
+/** Why there is no connection. `full`: the server takes nobody more, and may again soon. */
 export interface Refused {
   readonly error: GatewayError;
   readonly full: boolean;

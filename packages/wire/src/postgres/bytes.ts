@@ -10,12 +10,6 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const none = new Uint8Array(0);
-/** Node's own, which its types leave out: the text of bytes that are known to be ASCII, without a view of them. */
-const { latin1Slice: asciiIn } = Buffer.prototype as unknown as {
-  readonly latin1Slice: (this: Uint8Array, from: number, to: number) => string;
-};
-/** Texts up to here are looked through one by one. */
-const shortChars = 64;
 /** First allocation: most answers to a short query fit. */
 const firstBytes = 512;
 
@@ -168,8 +162,6 @@ export class BodyReader {
   /** Text up to its terminator. */
   text(): string {
     if (this.#short) return "";
-    const plain = this.#shortAscii();
-    if (plain !== undefined) return plain;
     const end = this.#body.indexOf(0, this.#at);
     if (end < 0) {
       this.#short = true;
@@ -180,20 +172,6 @@ export class BodyReader {
     const text = decodeText(bytes);
     if (text === undefined) this.#badText = true;
     return text ?? "";
-  }
-
-  /** Names and tags are nearly all such a text. A view for the decoder costs twice what reading it does. */
-  #shortAscii(): string | undefined {
-    const from = this.#at;
-    const last = Math.min(this.#body.length, from + shortChars);
-    for (let at = from; at < last; at += 1) {
-      const byte = this.#body[at] ?? 0x80;
-      if (byte >= 0x80) return undefined;
-      if (byte !== 0) continue;
-      this.#at = at + 1;
-      return asciiIn.call(this.#body, from, at);
-    }
-    return undefined;
   }
 
   #take(length: number): boolean {
