@@ -21,6 +21,12 @@ export type LocalAnswer =
       readonly catalog: string | undefined;
       readonly schema: string;
     }
+  /** What the answer is made of lies in other processes as well: rows of the user's connections. */
+  | {
+      readonly kind: "processes";
+      readonly columns: readonly Column[];
+      readonly make: (rows: readonly Row[]) => LocalAnswer;
+    }
   /** Ends a connection, or only what it runs. */
   | { readonly kind: "kill"; readonly connectionId: number; readonly whole: boolean }
   | { readonly kind: "error"; readonly reply: ErrorReply };

@@ -28,8 +28,6 @@ import { isSwitch, variableNames, variableValue, type VariableContext } from "./
 export interface ShowContext extends VariableContext {
   /** Catalog that listings are about; asked for only where one is made. */
   readonly catalog: () => string | undefined;
-  /** Connections of the same user, for SHOW PROCESSLIST. */
-  readonly processes: () => readonly Row[];
   readonly uptimeSecs: number;
   readonly threads: number;
   /** Of the TLS connection; empty without TLS. */
@@ -48,7 +46,7 @@ export function answerShow(sql: string, context: ShowContext): LocalAnswer | und
   if (takeOneOf(reader, ["COLUMNS", "FIELDS"]) !== undefined) {
     return showColumns(reader, full, listing);
   }
-  if (takeWords(reader, "PROCESSLIST")) return listed(reader, processColumns, context.processes());
+  if (takeWords(reader, "PROCESSLIST")) return showProcesses(reader);
   if (takeOneOf(reader, ["DATABASES", "SCHEMAS"]) !== undefined) {
     return showDatabases(reader, listing);
   }
@@ -105,6 +103,14 @@ function showNothing(reader: TokenReader): LocalAnswer | undefined {
   const routine = word === "PROCEDURE" || word === "FUNCTION";
   if (routine && !takeWords(reader, "STATUS")) return undefined;
   return textRows(columns, []);
+}
+
+function showProcesses(reader: TokenReader): LocalAnswer {
+  const test = takeFilter(reader, processColumns);
+  if (test === undefined || !atEnd(reader))
+    return { kind: "error", reply: ownErrors.syntax(nextText(reader)) };
+  const make = (rows: readonly Row[]) => textRows(processColumns, rows.filter(test));
+  return { kind: "processes", columns: processColumns.map(textColumn), make };
 }
 
 function listed(

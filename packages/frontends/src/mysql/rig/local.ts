@@ -34,7 +34,6 @@ export function contextOf(client = clientOf()): ShowContext {
     catalog: () => "lake",
     ownWords: () => false,
     relays: () => false,
-    processes: () => [["7", "ann", "127.0.0.1", null, "Sleep", "0", "", null]],
     uptimeSecs: 5,
     threads: 1,
     cipher: { name: "", protocol: "" },

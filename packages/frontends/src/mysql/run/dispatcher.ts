@@ -240,6 +240,11 @@ export class Dispatcher {
         return await this.#asked(answer, form);
       case "use":
         return await useDatabase(responder, answer, form);
+      case "processes": {
+        const { user } = responder.client.session.identity;
+        const rows = await this.#parts.members.listAnywhere(user);
+        return await this.#local(answer.make(rows), form, source);
+      }
       case "kill":
         return await this.#kill(answer.connectionId, answer.whole, form);
       case "error":
@@ -371,7 +376,6 @@ export class Dispatcher {
       catalog: () => client.session.catalog ?? responder.door.catalogs(client.session)[0],
       ownWords: () => allRead("mysql", responder.door.engines(client.session)),
       relays: () => relays(responder),
-      processes: () => members.list(client.session.identity.user, host.clock.nowMs()),
       uptimeSecs: this.#uptimeSecs(),
       threads: members.size,
       cipher: server.cipher,

@@ -1,6 +1,7 @@
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { describe, expect, it } from "vitest";
+import { crewOf } from "../../rig/crew.ts";
 import { Members, type Killer, type Member } from "./members.ts";
 
 describe("Members", () => {
@@ -40,13 +41,31 @@ describe("Members", () => {
     expect(done).toEqual([]);
   });
 
-  it("lists a user's own connections only", () => {
-    const members = new Members(virtualHost(1));
+  it("lists a user's own connections only", async () => {
+    const host = virtualHost(1);
+    const members = new Members(host);
+    await host.advance(3500);
     const own = members.join(memberOf("ann", []));
     members.join(memberOf("bob", []));
-    expect(members.list("ann", 3500)).toEqual([
+    expect(await members.listAnywhere("ann")).toEqual([
       [String(own), "ann", "127.0.0.1", null, "Query", "3", "executing", "select 1"],
     ]);
+  });
+
+  it("lists and ends a user's connections in every process, and nobody else's", async () => {
+    const crew = crewOf(2).map((siblings) => new Members({ ...virtualHost(1), siblings }));
+    const done: string[] = [];
+    const [here, there] = crew;
+    const near = here?.join(memberOf("ann", done)) ?? 0;
+    const far = there?.join(memberOf("ann", done)) ?? 0;
+    const foreign = there?.join(memberOf("bob", done)) ?? 0;
+    for (const members of crew)
+      expect((await members.listAnywhere("ann")).map(([id]) => Number(id))).toEqual([near, far]);
+    expect(await here?.killAnywhere(far, killerOf("ann"), true)).toBe("done");
+    expect(done).toEqual(["cancel", "close"]);
+    expect(await here?.killAnywhere(foreign, killerOf("ann"), true)).toBe("notOwner");
+    expect(await there?.killAnywhere(near, killerOf("bob"), false)).toBe("notOwner");
+    expect(done).toEqual(["cancel", "close"]);
   });
 });
 

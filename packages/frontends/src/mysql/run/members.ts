@@ -50,6 +50,8 @@ type AnsweredKill = { readonly killed: Killed } | { readonly foreign: QueryId };
 
 const killing: SiblingTopic<AskedKill, AnsweredKill> = { name: "mysql.kill" };
 
+const listing: SiblingTopic<{ readonly user: string }, readonly Row[]> = { name: "mysql.list" };
+
 /** Ids have four bytes on the wire. */
 const idMax = 0xffff_ffff;
 
@@ -71,6 +73,7 @@ export class Members {
     this.#firstId = (siblings?.index ?? 0) + 1;
     this.#nextId = this.#firstId;
     siblings?.answer(killing, (asked) => this.#answerKill(asked));
+    siblings?.answer(listing, ({ user }) => this.list(user));
   }
 
   get size(): number {
@@ -142,8 +145,17 @@ export class Members {
     return { killed: await this.kill(id, { user, endForeign: never }, whole) };
   }
 
-  /** Rows of SHOW PROCESSLIST for `user`, of this process. */
-  list(user: string, nowMs: number): readonly Row[] {
+  /** Rows of SHOW PROCESSLIST for `user`, of every process, by their ids. */
+  async listAnywhere(user: string): Promise<readonly Row[]> {
+    const { siblings } = this.#host;
+    const others = siblings === undefined ? [] : await siblings.ask(listing, { user });
+    const rows = [...this.list(user), ...others.flat()];
+    return rows.toSorted(([left], [right]) => Number(left) - Number(right));
+  }
+
+  /** The same of this process. */
+  list(user: string): readonly Row[] {
+    const nowMs = this.#host.clock.nowMs();
     return [...this.#byId]
       .filter(([, member]) => member.user === user)
       .map(([id, { address, database, running, sinceMs }]) => [

@@ -290,6 +290,7 @@ function localStatement(source: string, answer: LocalAnswer): Result<Unsaved, Er
     case "rows":
     case "asked":
     case "rewritten":
+    case "processes":
       return made(answer.columns);
     case "changed":
     case "use":

@@ -1,5 +1,6 @@
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
+import { crewOf } from "../../rig/crew.ts";
 import { CancelKeys, type KeyOwner } from "./cancel.ts";
 
 describe("CancelKeys", () => {
@@ -44,19 +45,46 @@ describe("CancelKeys", () => {
     expect(new Set(made.map(({ secret }) => secret.join())).size).toBe(200);
   });
 
-  it("shows a connection to its own user alone", () => {
+  it("signals a connection for its own user alone", () => {
     const keys = new CancelKeys(virtualHost(1));
-    const owner = ownerOf();
-    const registered = keys.register(4, owner);
-    const { process } = registered.key;
-    expect(keys.ofUser("ada", process)).toBe(owner);
-    expect(keys.ofUser("bob", process)).toBeUndefined();
-    expect(keys.ofUser("ada", process ^ 1)).toBeUndefined();
-    registered[Symbol.dispose]();
-    expect(keys.ofUser("ada", process)).toBeUndefined();
+    const told: string[] = [];
+    const { key, ...registered } = keys.register(
+      4,
+      ownerOf((what) => told.push(what)),
+    );
+    expect(keys.signal("bob", key.process, "pg_terminate_backend")).toBe(false);
+    expect(keys.signal("ada", key.process ^ 1, "pg_terminate_backend")).toBe(false);
+    expect(told).toEqual([]);
+    expect(keys.signal("ada", key.process, "pg_cancel_backend")).toBe(true);
+    expect(keys.signal("ada", key.process, "pg_terminate_backend")).toBe(true);
+    expect(told).toEqual(["cancel", "terminate"]);
+    expect(registered).toBeDefined();
+  });
+
+  it("finds the connection in whichever process lives with it, and obeys its user there", async () => {
+    const crew = crewOf(3);
+    const all = crew.map((siblings) => new CancelKeys({ ...virtualHost(1), siblings }));
+    const told: string[] = [];
+    const made = all.map((keys, at) =>
+      keys.register(
+        4,
+        ownerOf((what) => told.push(`${at} ${what}`)),
+      ),
+    );
+    for (const keys of all)
+      for (const { key } of made) {
+        expect(await keys.signal("bob", key.process, "pg_terminate_backend")).toBe(false);
+        expect(await keys.signal("ada", key.process, "pg_cancel_backend")).toBe(true);
+      }
+    expect(told.toSorted()).toEqual(
+      [0, 1, 2].flatMap((at) => Array.from({ length: 3 }, () => `${at} cancel`)),
+    );
+    made[1]?.[Symbol.dispose]();
+    const gone = made[1]?.key.process ?? 0;
+    expect(await all[0]?.signal("ada", gone, "pg_terminate_backend")).toBe(false);
   });
 });
 
-function ownerOf(cancel: () => void = () => undefined): KeyOwner {
-  return { user: "ada", cancel, terminate: () => undefined };
+function ownerOf(tell: (what: string) => void = () => undefined): KeyOwner {
+  return { user: "ada", cancel: () => tell("cancel"), terminate: () => tell("terminate") };
 }

@@ -60,6 +60,17 @@ interface ToldKey {
   readonly secretHex: string;
 }
 
+/** What SQL may do to a connection of its own user. */
+export type SignalName = "pg_cancel_backend" | "pg_terminate_backend";
+
+interface ToldSignal {
+  readonly user: string;
+  readonly process: number;
+  readonly name: SignalName;
+}
+
+const signalled: SiblingTopic<ToldSignal, boolean> = { name: "postgres.signal" };
+
 const presented: SiblingTopic<ToldKey, undefined> = { name: "postgres.cancel" };
 
 /** The keys of one listener. Where several processes share it, a key's number tells whose it is. */
@@ -73,6 +84,7 @@ export class CancelKeys {
       this.#presentHere({ process, secret: Buffer.from(secretHex, "hex") });
       return undefined;
     });
+    host.siblings?.answer(signalled, (told) => this.#signalHere(told));
   }
 
   /** A new key; its owner is cancelled when it is presented, until the registration is disposed. */
@@ -97,10 +109,24 @@ export class CancelKeys {
     if (timingSafeEqual(right, secret)) found?.owner.cancel();
   }
 
-  /** The connection that was told this process number, if it is the user's own. */
-  ofUser(user: string, process: number): KeyOwner | undefined {
+  /**
+   * Signals the connection that was told this process number, in whichever process it lives. False where it is none of
+   * the user's; a promise only where another process has to say so.
+   */
+  signal(user: string, process: number, name: SignalName): boolean | Promise<boolean> {
+    const { siblings } = this.#host;
+    const owner = siblings === undefined ? undefined : process % siblings.count;
+    const told = { user, process, name };
+    if (siblings === undefined || owner === siblings.index) return this.#signalHere(told);
+    return siblings.ask(signalled, told, owner).then(([done]) => done === true);
+  }
+
+  #signalHere({ user, process, name }: ToldSignal): boolean {
     const owner = this.#keys.get(process)?.owner;
-    return owner?.user === user ? owner : undefined;
+    if (owner?.user !== user) return false;
+    if (name === "pg_cancel_backend") owner.cancel();
+    else owner.terminate();
+    return true;
   }
 
   /** Connections that hold a key now. */

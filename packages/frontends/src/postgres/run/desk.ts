@@ -143,7 +143,7 @@ export class Desk implements KeyOwner {
     this.#executor = new Executor({
       ...shared,
       process,
-      peer: (number) => (number === process ? this : keys.ofUser(this.user, number)),
+      signal: (number, name) => keys.signal(this.user, number, name),
       forget: (what) => this.#series.forget(what),
       keeping: () => keeping.has(relays()),
     });

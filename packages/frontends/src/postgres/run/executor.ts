@@ -19,7 +19,7 @@ import type { Format } from "@gateway/wire/postgres/message.ts";
 import { mirrorValues, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { encodeQueryId } from "../encode.ts";
-import type { KeyOwner } from "./cancel.ts";
+import type { SignalName } from "./cancel.ts";
 import { copySource, type CopyInbox } from "../value/copySource.ts";
 import { Execution, type Step, type Stop } from "./execution.ts";
 import { answerLocal, type Forget } from "../commands/localAnswer.ts";
@@ -43,8 +43,8 @@ export interface ExecutorParts {
   readonly inbox: CopyInbox;
   /** What a session leaves on a connection of its own is kept there. */
   readonly keeping: () => boolean;
-  /** The connection with this process number, if it is this one or another of the same user. */
-  peer(process: number): KeyOwner | undefined;
+  /** Signals the connection with this process number, if it is this one or another of the same user. */
+  signal(process: number, name: SignalName): boolean | Promise<boolean>;
   /** Drops prepared statements or portals, as DEALLOCATE and DISCARD ask. */
   forget(what: Forget): Promise<GatewayError | undefined>;
 }
@@ -109,9 +109,12 @@ export class Executor {
       if (session.status === "E" && kind.kind === "transaction" && !kind.ends) return refusal();
       const beyond = statement.relayed === true ? undefined : nativeAmong(session.value.settings);
       if (beyond !== undefined && kind.kind !== "transaction") return notFollowed(beyond);
+      if (statement.signal !== undefined && session.status === "E") return refusal();
       const sent = statement.signal && this.#signal(statement.signal, call);
-      if (sent !== undefined) return session.status === "E" ? refusal() : sent();
+      if (statement.signal && sent === true) return signalled(statement.signal);
       encodeQueryId(query.id, session, out, statement.relayed === true);
+      if (statement.signal && sent instanceof Promise)
+        return answeredIf(sent, statement.signal, () => door.run(query, signal));
       return door.answer?.(query, signal) ?? door.run(query, signal);
     };
     return this.#executionOf({ sql, queryId: query.id, formats, promised, copy, start });
@@ -296,21 +299,12 @@ export class Executor {
   }
 
   /**
-   * Signals a connection of the client's own user. Undefined where the number is none of theirs: it may be one of a
-   * server's, which then says who may.
+   * Signals a connection of the client's own user. False where the number is none of theirs: it may be one of a server's,
+   * which then says who may.
    */
-  #signal(signal: Signal, call: PostgresCall): (() => ResultStream) | undefined {
+  #signal(signal: Signal, call: PostgresCall): boolean | Promise<boolean> {
     const process = signal.process === "own" ? this.#parts.process : processIn(signal, call);
-    const peer = process === undefined ? undefined : this.#parts.peer(process);
-    if (peer === undefined) return undefined;
-    return async function* sent(): ResultStream {
-      if (signal.name === "pg_cancel_backend") peer.cancel();
-      else peer.terminate();
-      const columns = [columnOf(signal.label, { kind: "boolean" })];
-      yield { kind: "columns", columns };
-      yield { kind: "batch", batch: batchOf(columns, [[true]]) };
-      yield { kind: "done", stats: noStats };
-    };
+    return process !== undefined && this.#parts.signal(process, signal.name);
   }
 
   #executionOf(plan: ConstructorParameters<typeof Execution>[0]): Execution {
@@ -369,6 +363,23 @@ function ownStatement(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Statement {
 
 async function* refusal(): ResultStream {
   yield { kind: "failed", error: gatewayError("query.transactionAborted") };
+}
+
+/** The server's row of a signal that was sent. */
+async function* signalled({ label }: Signal): ResultStream {
+  const columns = [columnOf(label, { kind: "boolean" })];
+  yield { kind: "columns", columns };
+  yield { kind: "batch", batch: batchOf(columns, [[true]]) };
+  yield { kind: "done", stats: noStats };
+}
+
+/** The same once another process has sent it; the server's own answer where that knows no such connection. */
+async function* answeredIf(
+  sent: Promise<boolean>,
+  signal: Signal,
+  otherwise: () => ResultStream,
+): ResultStream {
+  yield* (await sent) ? signalled(signal) : otherwise();
 }
 
 /** The engines changed behind the session's back: what it set for a server of PostgreSQL would be lost. */
