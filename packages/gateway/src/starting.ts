@@ -19,11 +19,17 @@ export interface StartOptions {
   readonly contents: Contents;
 }
 
+/** A part of the process or of its config that a start fails for. */
+export interface StartFault {
+  readonly part: string;
+  readonly reason: string;
+}
+
 /** A listener, a cluster, or another part that could not be opened. */
 export type StartError =
   | ListenError
   | { readonly cluster: string; readonly reason: string }
-  | { readonly part: string; readonly reason: string };
+  | StartFault;
 
 const listenReasons: Record<ListenError["reason"], string> = {
   portInUse: "the port is in use",

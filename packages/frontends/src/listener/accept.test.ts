@@ -41,7 +41,7 @@ describe("openListener", () => {
     expect(await failureOf(configOf({ tls }))).toEqual({
       kind: "test",
       reason: "certificate",
-      detail: "/nowhere/cert.pem: ENOENT",
+      detail: "tls.certFile /nowhere/cert.pem: ENOENT",
     });
   });
 

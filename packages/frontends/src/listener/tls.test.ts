@@ -14,11 +14,30 @@ import type { Connection } from "./connection.ts";
 import { certificatePollMs } from "./limits.ts";
 import { clientOf, configOf, listenerOf, readAll, stop } from "./rig/listener.ts";
 import { certificateOf, type TestCertificate } from "./rig/certificate.ts";
-import { loopbackOnly, mayTakeCredentials, openTls, plainAddress } from "./tls.ts";
+import {
+  certificateFault,
+  loopbackOnly,
+  mayTakeCredentials,
+  openTls,
+  plainAddress,
+} from "./tls.ts";
 
 const folders: string[] = [];
 afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+describe("certificateFault", () => {
+  it("names the key of the file that can not be used, and finds nothing in a pair that can", async () => {
+    const [{ tls }, other] = [await filesOf(), await filesOf()];
+    const keyOfOther = { ...tls, keyFile: other.tls.keyFile };
+    const noKey = { ...tls, keyFile: tls.certFile };
+    const noAuthority = { ...tls, clientCaFile: "/nowhere/ca.pem" };
+    const found = [tls, keyOfOther, noKey, noAuthority].map(
+      (config) => certificateFault(config)?.field,
+    );
+    expect(found).toEqual([undefined, "keyFile", "keyFile", "clientCaFile"]);
+  });
 });
 
 describe("upgrade", () => {

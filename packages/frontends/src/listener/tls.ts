@@ -27,7 +27,7 @@ export function openTls(
   protocol?: string,
 ): Result<TlsServer, ListenError> {
   const loaded = loadContext(config);
-  if (!loaded.ok) return err({ kind, reason: "certificate", detail: loaded.error });
+  if (!loaded.ok) return err({ kind, reason: "certificate", detail: detailOf(loaded.error) });
   const server = createServer({
     ...loaded.value,
     // The library verifies client certificates only on sockets that its own server has made.
@@ -40,10 +40,21 @@ export function openTls(
   return ok({ secure: handshakes(server), [Symbol.dispose]: () => watch[Symbol.dispose]() });
 }
 
+/** A file that can not be used: by which key the config names it, its path, and what the system or OpenSSL said. */
+export interface CertificateFault {
+  readonly field: "certFile" | "keyFile" | "clientCaFile";
+  readonly file: string;
+  readonly code: string;
+}
+
 /** Why a listener could not serve with these files; undefined when it could. Nothing is opened. */
-export function certificateFault(kind: string, config: TlsConfig): ListenError | undefined {
+export function certificateFault(config: TlsConfig): CertificateFault | undefined {
   const loaded = loadContext(config);
-  return loaded.ok ? undefined : { kind, reason: "certificate", detail: loaded.error };
+  return loaded.ok ? undefined : loaded.error;
+}
+
+function detailOf({ field, file, code }: CertificateFault): string {
+  return `tls.${field} ${file}: ${code}`;
 }
 
 /** True when the address can be reached from this machine only. */
@@ -75,30 +86,36 @@ interface ContextOptions {
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
 }
 
-/** Reads and checks the files; the error names the file and the system's or OpenSSL's code. */
-function loadContext(config: TlsConfig): Result<ContextOptions, string> {
-  const files = new Map<string, Buffer>();
-  for (const file of filesOf(config)) {
+/** Reads and checks the files, one by one and then together. */
+function loadContext(config: TlsConfig): Result<ContextOptions, CertificateFault> {
+  const read = new Map<CertificateFault["field"], Buffer>();
+  for (const field of ["certFile", "keyFile", "clientCaFile"] as const) {
+    const file = config[field];
+    if (file === undefined) continue;
     try {
-      files.set(file, readFileSync(file));
+      read.set(field, readFileSync(file));
+      createSecureContext({ [optionOf[field]]: read.get(field) });
     } catch (error) {
-      return err(`${file}: ${codeOf(error)}`);
+      return err({ field, file, code: codeOf(error) });
     }
   }
-  const read = (file: string) => files.get(file) ?? Buffer.alloc(0);
+  const { certFile: cert, keyFile: key, clientCaFile: ca } = Object.fromEntries(read);
   const options: ContextOptions = {
-    cert: read(config.certFile),
-    key: read(config.keyFile),
-    ...(config.clientCaFile === undefined ? {} : { ca: read(config.clientCaFile) }),
+    cert: cert ?? Buffer.alloc(0),
+    key: key ?? Buffer.alloc(0),
+    ...(ca === undefined ? {} : { ca }),
     minVersion: config.minVersion === "1.3" ? "TLSv1.3" : "TLSv1.2",
   };
   try {
     createSecureContext(options);
     return ok(options);
   } catch (error) {
-    return err(`${filesOf(config).join(", ")}: ${codeOf(error)}`);
+    // Each can be read: the key is that of another certificate.
+    return err({ field: "keyFile", file: config.keyFile, code: codeOf(error) });
   }
 }
+
+const optionOf = { certFile: "cert", keyFile: "key", clientCaFile: "ca" } as const;
 
 function filesOf(config: TlsConfig): readonly string[] {
   const { certFile, keyFile, clientCaFile } = config;
@@ -112,7 +129,7 @@ function codeOf(error: unknown): string {
 function reload(server: Server, kind: string, config: TlsConfig, host: Host): void {
   const loaded = loadContext(config);
   if (!loaded.ok) {
-    host.log.write("warn", "tls.reloadFailed", { listener: kind, detail: loaded.error });
+    host.log.write("warn", "tls.reloadFailed", { listener: kind, detail: detailOf(loaded.error) });
     return;
   }
   server.setSecureContext(loaded.value);

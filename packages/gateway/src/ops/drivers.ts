@@ -4,18 +4,13 @@
  */
 import { findLibrary } from "@gateway/engines/adbc/client/library.ts";
 import type { GatewayConfig } from "../config/schema.ts";
-
-/** A part of the config that a start fails for. */
-export interface DriverFault {
-  readonly part: string;
-  readonly reason: string;
-}
+import type { StartFault } from "../starting.ts";
 
 /** One for each driver of `gateway.adbc.drivers` that is in none of the folders. */
 export async function driverFaults(
   { adbc }: Pick<GatewayConfig, "adbc">,
   folders: readonly string[],
-): Promise<readonly DriverFault[]> {
+): Promise<readonly StartFault[]> {
   const found = await Promise.all(
     (adbc.drivers ?? []).map((driver) => findLibrary({ driver, entrypoint: undefined }, folders)),
   );

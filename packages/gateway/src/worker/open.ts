@@ -79,7 +79,7 @@ export async function openWorker(
   const [secret, ...previous] = plainSecrets(control.auth.sharedSecret);
   if (secret === undefined) return err("gateway.controlPlane.auth.sharedSecret: is empty");
   const transports = openTransports(control);
-  if (!transports.ok) return err(`gateway.controlPlane: ${transports.error}`);
+  if (!transports.ok) return err(`gateway.controlPlane.${transports.error}`);
   const dir = gateway.stateDir === undefined ? ok(undefined) : await openStateDir(gateway.stateDir);
   if (!dir.ok) return err(`gateway.stateDir: ${dir.error}`);
   const joined = await join(options, control, {

@@ -31,7 +31,7 @@ describe("httpTransport", () => {
   it("says that a CA file can not be read, and that a proxy is no URL", () => {
     expect(httpTransport({ caFile: join(folder, "none.pem") })).toEqual({
       ok: false,
-      error: "the CA file can not be read (ENOENT)",
+      error: "caFile: can not be read (ENOENT)",
     });
     expect(httpTransport({ proxy: "proxy:3128" }).ok).toBe(false);
   });

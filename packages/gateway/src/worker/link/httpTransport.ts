@@ -17,12 +17,12 @@ export interface HttpOptions {
 const connectMsMax = 10_000;
 const keepAliveMs = 60_000;
 
-/** Opens a transport. Answers why not: a CA file that can not be read, a proxy that is no URL. */
+/** Opens a transport. Answers why not, by the key: a CA file that can not be read, a proxy that is no URL. */
 export function httpTransport({ caFile, proxy }: HttpOptions): Result<Transport, string> {
   const ca = caFile === undefined ? ok(undefined) : readText(caFile);
   if (!ca.ok) return ca;
   if (proxy !== undefined && !/^https?:$/.test(protocolOf(proxy))) {
-    return err("the proxy is not an http or https URL");
+    return err("proxy: is not an http or https URL");
   }
   const tls = { ...(ca.value === undefined ? {} : { ca: ca.value }), timeout: connectMsMax };
   // The host's clock limits each call. The library's own limits would run on a second, real clock.
@@ -92,7 +92,7 @@ function readText(path: string): Result<string, string> {
   try {
     return ok(readFileSync(path, "utf8"));
   } catch (error) {
-    return err(`the CA file can not be read (${codeOf(error)})`);
+    return err(`caFile: can not be read (${codeOf(error)})`);
   }
 }
 
