@@ -169,8 +169,8 @@ class PostgresqlBackend implements Backend {
     const healthy = this.#hasAccount
       ? (await this.#ask(this.#config.healthCheckQuery ?? "SELECT 1", signal)).ok
       : !this.#closed && (await this.#greets(signal));
-    // A full server that the pool is connected to answers there.
-    if (this.#logins.full && this.#pool.connected) return "healthy";
+    // It answers that it is full: statements wait for a place, as long as they may wait for a connection.
+    if (this.#logins.full) return "healthy";
     return healthy ? "healthy" : "unhealthy";
   }
 

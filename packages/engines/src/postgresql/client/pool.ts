@@ -95,11 +95,6 @@ export class Pool {
     return taken;
   }
 
-  /** Whether there is any connection, at work or at rest. */
-  get connected(): boolean {
-    return this.#members.size > 0;
-  }
-
   /** Closes all connections; statements on them fail. */
   close(): void {
     this.#closed = true;
