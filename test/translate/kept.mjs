@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { execFileSync } from "node:child_process";
 import { parsedOf } from "@gateway/sql/read/parsed.ts";
+import { markedDivisions } from "@gateway/sql/translate/division.ts";
 import { featuresOf } from "@gateway/sql/translate/features.ts";
 import { constructs } from "./constructs.mjs";
 import { pageOf } from "./page.mjs";
@@ -83,8 +84,10 @@ export function judgedPairs(found) {
   );
 }
 
-function wordsOf({ sql, steps = [sql] }, source) {
-  const nodes = steps.map((text) => parsedOf(text, source));
+function wordsOf({ sql, steps = [sql], types }, source) {
+  const nodes = steps.map(
+    (text) => (types && markedDivisions(text, source, types)) ?? parsedOf(text, source),
+  );
   if (nodes.includes(undefined)) return [];
   return [...new Set(nodes.flatMap((each) => [...featuresOf(each)]))];
 }

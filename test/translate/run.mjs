@@ -93,7 +93,9 @@ async function compared(construct, steps, source, target) {
   if (own.error !== undefined) return { state: "none", why: own.error };
   const texts = [];
   for (const sql of steps) {
-    const made = translatedText({ sql, source, target, refuses: true, proves: false });
+    const { types } = construct;
+    const input = { sql, source, target, refuses: true, proves: false };
+    const made = translatedText({ ...input, ...(types && { types }) });
     if (made.kind !== "translated") {
       return { state: "refused", why: "it is not translated" };
     }

@@ -1,6 +1,18 @@
 /** Sums, windows, numbers and texts. */
 import { all, ordered } from "./construct.mjs";
 
+/** As a catalog would tell them. */
+const salesTypes = [
+  {
+    path: ["sales"],
+    columns: [
+      { name: "id", type: "bigint" },
+      { name: "qty", type: "bigint" },
+      { name: "price", type: "double precision" },
+    ],
+  },
+];
+
 export const valueConstructs = [
   // Sums and windows.
   all("count", "SELECT count(*), count(note), count(DISTINCT customer) FROM sales"),
@@ -49,6 +61,10 @@ export const valueConstructs = [
   // Numbers.
   all("+, -, *", "SELECT qty + 1, qty - 1, qty * 2, -qty FROM sales"),
   all("INTEGER / INTEGER", "SELECT id, qty / 2 FROM sales", { only: ["div"] }),
+  all("INTEGER / a number, types known", "SELECT id, qty / 2, -(qty + 7) / 3 / 2 FROM sales", {
+    types: salesTypes,
+    not: ["duckdb", "mysql", "clickhouse"],
+  }),
   all("DECIMAL / INTEGER", "SELECT id, amount / 3 FROM sales", { only: ["div"] }),
   all("DOUBLE / INTEGER", "SELECT id, price / 2 FROM sales"),
   all("division by zero", "SELECT id, price / 0 FROM sales", { only: ["div"] }),

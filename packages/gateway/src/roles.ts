@@ -31,7 +31,10 @@ export async function start(options: StartOptions): Started {
   if (faults.length > 0) return err(faults);
   const local = await localRewrites(options);
   if (!local.ok) return local;
-  const localHost = { ...host, localRewrites: local.value };
+  // Whoever owns the configuration has the setting in it, where it changes without a restart.
+  const localResolutionMs =
+    config.gateway.role === "worker" ? config.translation?.schemaResolutionTimeoutMs : undefined;
+  const localHost = { ...host, localRewrites: local.value, localResolutionMs };
   const started = await startRole({ ...options, host: localHost });
   if (!started.ok) await local.value?.[Symbol.asyncDispose]();
   return started;

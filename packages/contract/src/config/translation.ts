@@ -1,6 +1,5 @@
 /** Translation between the client's SQL and the engine's, and the scripts that change a statement before and after it. */
 import { z } from "zod";
-import { notBuilt } from "./notBuilt.ts";
 import { pythonScriptsSchema } from "./pythonScript.ts";
 import { scriptName } from "./script.ts";
 
@@ -50,9 +49,12 @@ export const translationSchema = z
           "Groups whose statements are translated. Absent means all. None may be under accessControl.",
         examples: [["reports"]],
       }),
-    schemaResolutionTimeoutMs: notBuilt(
-      "translation that looks at the columns of tables; the translator takes no schema, so a catalogProvider has nobody to tell",
-    ).optional(),
+    schemaResolutionTimeoutMs: z.int().min(1).max(60_000).optional().meta({
+      title: "Schema resolution",
+      description:
+        "How long the catalogProvider may take to tell the types of a statement's columns, which say what becomes of a division. Beyond it bestEffort goes on without them, and strict refuses what hangs on them. Absent: types are not looked up.",
+      "x-unit": "milliseconds",
+    }),
     pythonScripts: z
       .never("belongs to one process: it stands in that process's own file")
       .optional()

@@ -24,6 +24,8 @@ export interface Host {
   readonly scripts?: ScriptSandboxes | undefined;
   /** What this process alone has to change statements with; absent where it has nothing. */
   readonly localRewrites?: LocalRewrites | undefined;
+  /** How long types of columns may take to be known, in place of what the configuration says; absent: that counts. */
+  readonly localResolutionMs?: number | undefined;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly egress: Egress;

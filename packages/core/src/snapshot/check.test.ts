@@ -90,6 +90,23 @@ describe("checkSnapshot", () => {
     ]);
   });
 
+  it("asks for the engine as the catalog where translation goes by types", () => {
+    const of = (catalogProvider?: object) =>
+      checkSnapshot({
+        clusters: {},
+        clusterGroups: {},
+        routers: [],
+        translation: translationSchema.parse({ mode: "strict", schemaResolutionTimeoutMs: 500 }),
+        catalogProvider: catalogProvider && catalogProviderSchema.parse(catalogProvider),
+      }).map(({ path, reason }) => `${path.join(".")}: ${reason}`);
+    const at = "translation.schemaResolutionTimeoutMs";
+    expect(of({ provider: "engine" })).toEqual([]);
+    expect(of()).toEqual([`${at}: needs a catalogProvider`]);
+    expect(of({ provider: "static", tables: {} })).toEqual([
+      `${at}: needs the catalogProvider engine: static does not tell types as the engines name them`,
+    ]);
+  });
+
   it("lets no script change what access control judged", () => {
     const scripts = { now: { use: "rewrite" as const } };
     const rule = {

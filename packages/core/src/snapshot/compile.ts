@@ -113,7 +113,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const learning = new FirstAnswers([...watches.values()], host.clock);
   const ask = askScripts(parts.scripts, host);
   const running = new Map<string, number>();
-  const translator = translatorOf(config.translation, host);
+  const translator = translatorOf(config.translation, host, catalog);
   const groups = onFirstUse(config.clusterGroups, (name, group) =>
     compileGroup(name, group, { config, parts, watches, ask, translator }),
   );

@@ -50,7 +50,7 @@ function longText(name: string): string {
 }
 
 function askedOf(sql: string) {
-  return { ...queryOf(sql), allowedSql: sql };
+  return { ...queryOf(sql), allowedSql: sql, group: "main" };
 }
 
 function writingOf(recordsMasked: boolean) {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { SqlRequest, SqlTasks, SqlWork, TranslatedText } from "../port/sql/sqlWork.ts";
+import { tableDefault, type Catalog, type CatalogAnswer } from "../port/sql/catalog.ts";
+import type {
+  SqlRequest,
+  SqlTasks,
+  SqlWork,
+  TranslatedText,
+  TypedTable,
+} from "../port/sql/sqlWork.ts";
 import { err, ok, type Result } from "../result.ts";
 import { virtualHost } from "../rig/virtual.ts";
 import { queryOf } from "../run/rig/plane.ts";
@@ -126,6 +133,107 @@ describe("translatorOf", () => {
   });
 });
 
+describe("a text that hangs on types", () => {
+  const wanted: Answer = ok({ kind: "typesWanted", tables: [["sales"], ["shop", "t"]] });
+  const known = (types: readonly string[], untilMs = 1_000): CatalogAnswer => ({
+    kind: "known",
+    isView: false,
+    columns: types.map((_, index) => `C${index}`),
+    types,
+    untilMs,
+  });
+
+  it("is asked for again with what the catalog tells, and remembered until that is too old", async () => {
+    const asked: (readonly string[])[] = [];
+    const rig = typedRig([wanted, made("SELECT 2"), wanted, made("SELECT 3")], (path) => {
+      asked.push(path);
+      return known([
+        "INTEGER",
+        "Nullable(UInt64)",
+        "DOUBLE",
+        "DECIMAL(9,2)",
+        "bigint(20) unsigned",
+        "DATE",
+        "INTEGER[]",
+        "HUGEINT",
+      ]);
+    });
+    expect(await rig.ask("SELECT a / 2 FROM sales, shop.t")).toEqual(ok("SELECT 2"));
+    expect(rig.ask("SELECT a / 2 FROM sales, shop.t")).toEqual(ok("SELECT 2"));
+    expect(asked).toEqual([
+      [tableDefault, "sales"],
+      ["shop", "t"],
+    ]);
+    expect(rig.types[0]).toBe("wanted");
+    expect(rig.types[1]).toMatchObject([{ path: ["sales"] }, { path: ["shop", "t"] }]);
+    const [table] = rig.types[1] as readonly TypedTable[];
+    expect(table?.columns.map(({ type }) => type)).toEqual([
+      "bigint",
+      "bigint",
+      "double precision",
+      "numeric",
+      "bigint",
+      "text",
+      "text",
+      "numeric",
+    ]);
+    await rig.host.advance(1_000);
+    expect(await rig.ask("SELECT a / 2 FROM sales, shop.t")).toEqual(ok("SELECT 3"));
+  });
+
+  it("is asked for again without, and not remembered, where the catalog is too slow", async () => {
+    const rig = typedRig([wanted, made("SELECT 2"), wanted, made("SELECT 2")], (path, signal) =>
+      path.includes("t")
+        ? new Promise((resolve) => {
+            signal.addEventListener("abort", () => resolve({ kind: "unavailable" }));
+          })
+        : known(["INTEGER"]),
+    );
+    const answer = rig.ask("SELECT a / 2 FROM sales, shop.t");
+    await rig.host.advance(50);
+    expect(await answer).toEqual(ok("SELECT 2"));
+    expect(rig.types).toEqual(["wanted", undefined]);
+    const again = rig.ask("SELECT a / 2 FROM sales, shop.t");
+    await rig.host.advance(50);
+    await again;
+    expect(rig.types).toHaveLength(4);
+  });
+
+  it("has no types where one of its tables is not known", async () => {
+    const rig = typedRig([wanted, made("SELECT 2")], (path) =>
+      path.includes("t") ? { kind: "unknown", untilMs: 500 } : known(["INTEGER"]),
+    );
+    expect(await rig.ask("SELECT a / 2 FROM sales, shop.t")).toEqual(ok("SELECT 2"));
+    expect(rig.types).toEqual(["wanted", undefined]);
+  });
+});
+
+function typedRig(
+  answers: readonly Answer[],
+  table: (path: readonly string[], signal: AbortSignal) => ReturnType<Catalog["table"]>,
+) {
+  const host = virtualHost(1);
+  const types: SqlTasks["translate"]["input"]["types"][] = [];
+  const left = [...answers];
+  const sql: SqlWork = {
+    ask: async ({ input }: SqlRequest<keyof SqlTasks>) => {
+      types.push((input as SqlTasks["translate"]["input"]).types);
+      return left.shift() ?? made("SELECT 0");
+    },
+  };
+  // The process's own setting counts where it has one.
+  const config = { ...modes.bestEffort, schemaResolutionTimeoutMs: 60_000 };
+  const parts = { ...host, sql, localResolutionMs: 50 };
+  const translator = translatorOf(config, parts, { nameParts: 2, table }) as Translator;
+  const ask = (text: string) => {
+    const statement = readStatement(text, "postgres");
+    const query = { ...queryOf(text), statement, allowedSql: text, group: "main" };
+    const session = { ...query.session, schema: undefined, catalog: undefined };
+    return translator.translated({ ...query, session }, "duckdb", new AbortController().signal);
+  };
+  return { host, ask, types };
+}
+
 type Answer = Result<TranslatedText, SqlWorkFault>;
 
 function made(sql: string): Answer {
@@ -155,7 +263,7 @@ function rigOf(answer: Answer, mode: keyof typeof modes = "bestEffort") {
     const statement = readStatement(text, dialect);
     const target = "target" in more ? more.target : "duckdb";
     return translator.translated(
-      { ...query, session, statement, allowedSql: text },
+      { ...query, session, statement, allowedSql: text, group: "main" },
       target,
       signal,
     );

@@ -8,7 +8,7 @@
 import type { TranslationConfig } from "@gateway/contract/config/translation.ts";
 import { abortError, gatewayError, type GatewayError } from "../error.ts";
 import type { Host } from "../port/host.ts";
-import type { SqlWorkFault, TranslatedText } from "../port/sql/sqlWork.ts";
+import type { SqlWorkFault, TranslatedText, TranslateInput } from "../port/sql/sqlWork.ts";
 import type { Admitted } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { StatementKind } from "../sql/classify/statementKind.ts";
@@ -20,6 +20,8 @@ import { keeps, withoutComments, type Written } from "../sql/translated.ts";
 import { readStatement } from "../sql/statement.ts";
 import { ByteLru } from "../tool/byteLru.ts";
 import { SignalledClient } from "../tool/canceller.ts";
+import { columnTypes, type ColumnTypes } from "./catalog/types.ts";
+import type { Catalog } from "../port/sql/catalog.ts";
 
 /** The engine's text; undefined where the client's own is sent, as without translation. */
 export type Translation = Result<string | undefined, GatewayError>;
@@ -33,7 +35,7 @@ export interface Translator {
   ): Translation | Promise<Translation>;
 }
 
-export type Translatable = Pick<Admitted, "sql" | "allowedSql" | "session" | "statement">;
+export type Translatable = Pick<Admitted, "sql" | "allowedSql" | "session" | "statement" | "group">;
 
 /** Statements that read or change data. All others are about the session or the engine, and go as they are. */
 const translatedKinds: ReadonlySet<StatementKind> = new Set<StatementKind>([
@@ -49,16 +51,23 @@ const translatedKinds: ReadonlySet<StatementKind> = new Set<StatementKind>([
 const bytesMax = 16 * 1024 * 1024;
 const rememberedLengthMax = 32 * 1024;
 
-type TranslatorHost = Pick<Host, "sql" | "slices">;
+type TranslatorHost = Pick<Host, "sql" | "slices" | "clock" | "localResolutionMs">;
 
-/** Undefined where nothing is translated. */
+/** Undefined where nothing is translated. `catalog`: who tells columns' types, where the configuration asks for them. */
 export function translatorOf(
-  config: Pick<TranslationConfig, "mode" | "errorOnUnsupported"> | undefined,
+  config:
+    | Pick<TranslationConfig, "mode" | "errorOnUnsupported" | "schemaResolutionTimeoutMs">
+    | undefined,
   host: TranslatorHost,
+  catalog?: Catalog,
 ): Translator | undefined {
   if (config === undefined || config.mode === "off") return undefined;
   const proves = config.mode === "strict";
-  return new ThreadTranslator(host, { proves, refuses: proves || config.errorOnUnsupported });
+  const rules = { proves, refuses: proves || config.errorOnUnsupported };
+  const timeoutMs = host.localResolutionMs ?? config.schemaResolutionTimeoutMs;
+  const types =
+    timeoutMs === undefined ? undefined : columnTypes({ catalog, clock: host.clock, timeoutMs });
+  return new ThreadTranslator(host, rules, types);
 }
 
 interface Rules {
@@ -73,15 +82,26 @@ interface Source extends Written {
   readonly target: Dialect;
 }
 
+/** With the types that are known, or that they are wanted. */
+type Asked = Source & Pick<TranslateInput, "types">;
+
+/** `untilMs`: on the monotonic clock, when the types that it hangs on have to be asked for again. */
+interface Remembered {
+  readonly found: Translation;
+  readonly untilMs: number;
+}
+
 class ThreadTranslator implements Translator {
   readonly #host: TranslatorHost;
   readonly #rules: Rules;
   /** By the client's text, then by its dialects: so a text is hashed once and copied never. */
-  readonly #known = new ByteLru<ReadonlyMap<string, Translation>>(bytesMax);
+  readonly #known = new ByteLru<ReadonlyMap<string, Remembered>>(bytesMax);
+  readonly #types: ColumnTypes | undefined;
 
-  constructor(host: TranslatorHost, rules: Rules) {
+  constructor(host: TranslatorHost, rules: Rules, types: ColumnTypes | undefined) {
     this.#host = host;
     this.#rules = rules;
+    this.#types = types;
   }
 
   translated(
@@ -97,9 +117,11 @@ class ThreadTranslator implements Translator {
       allowedSql === query.sql ? query.statement : readStatement(allowedSql, dialect);
     if (!translatedKinds.has(statement.kind)) return ok(undefined);
     if (target === undefined || target === "generic") return this.#given(noDialect);
-    const pair = `${grammar} ${dialect} ${target}`;
+    // What types say is one group's, and of where its session is.
+    const place = this.#types === undefined ? "" : ` ${this.#types.placeOf(query)}`;
+    const pair = `${grammar} ${dialect} ${target}${place}`;
     const known = this.#known.get(allowedSql)?.get(pair);
-    if (known !== undefined) return known;
+    if (known !== undefined && this.#holds(known)) return known.found;
     return this.#asked(query, { grammar, target, pair }, signal);
   }
 
@@ -118,30 +140,62 @@ class ThreadTranslator implements Translator {
     const sql = await run(sourceOf({ sql: allowedSql, dialect: session.dialect }, grammar));
     if (signal.aborted) return err(abortError(signal));
     if (sql === undefined) return this.#given(unread);
-    const answer = await this.#answer({ sql, dialect: grammar, target }, user, signal);
+    const answer = await this.#typed({ sql, dialect: grammar, target }, query, signal);
     if (!answer.ok) return answer;
-    const made = answer.value;
+    const { made, untilMs } = answer.value;
     const after = made.kind === "translated" ? { sql: made.sql, dialect: target } : undefined;
     const kept = after && (await run(keeps({ sql, dialect: grammar }, after)));
     if (signal.aborted) return err(abortError(signal));
     const found = kept === false ? this.#given(notKept) : this.#found(made);
-    if (allowedSql.length <= rememberedLengthMax) this.#remember(allowedSql, pair, found);
+    const one = { found, untilMs };
+    if (allowedSql.length <= rememberedLengthMax && this.#holds(one)) {
+      this.#remember(allowedSql, pair, one);
+    }
     return found;
   }
 
-  #remember(text: string, pair: string, found: Translation): void {
-    const all = new Map([...(this.#known.get(text) ?? []), [pair, found]]);
+  #remember(text: string, pair: string, one: Remembered): void {
+    const others = [...(this.#known.get(text) ?? [])].filter(([, other]) => this.#holds(other));
+    const all = new Map([...others, [pair, one] as const]);
     this.#known.put(text, all, bytesOf(text, all));
   }
 
+  #holds({ untilMs }: Remembered): boolean {
+    return untilMs === Number.POSITIVE_INFINITY || this.#host.clock.nowMs() < untilMs;
+  }
+
+  /** Asks once more where it hangs on types, with those that could be had in time. */
+  async #typed(
+    source: Source,
+    query: Translatable,
+    signal: AbortSignal,
+  ): Promise<Result<{ made: TranslatedText; untilMs: number }, GatewayError>> {
+    const { user } = query.session.identity;
+    const types = this.#types;
+    const first = await this.#answer(
+      { ...source, ...(types && { types: "wanted" }) },
+      user,
+      signal,
+    );
+    if (!first.ok) return first;
+    if (first.value.kind !== "typesWanted" || types === undefined) {
+      return ok({ made: first.value, untilMs: Number.POSITIVE_INFINITY });
+    }
+    const { tables, untilMs } = await types.of(first.value.tables, query, signal);
+    if (signal.aborted) return err(abortError(signal));
+    const typed = { ...source, ...(tables && { types: tables }) };
+    const second = await this.#answer(typed, user, signal);
+    return second.ok ? ok({ made: second.value, untilMs }) : second;
+  }
+
   async #answer(
-    { sql, dialect: source, target }: Source,
+    { sql, dialect: source, target, types }: Asked,
     user: string,
     signal: AbortSignal,
   ): Promise<Result<TranslatedText, GatewayError>> {
     const { sql: work } = this.#host;
     if (work === undefined) return err(unsupported("there is no parser on this host"));
-    const input = { sql, source, target, ...this.#rules };
+    const input = { sql, source, target, ...this.#rules, ...(types && { types }) };
     const answer = await work.ask({ task: "translate", input, length: sql.length, user, signal });
     if (signal.aborted) return err(abortError(signal));
     return answer.ok ? answer : err(faults[answer.error]);
@@ -154,6 +208,8 @@ class ThreadTranslator implements Translator {
       case "asWritten":
         return ok(undefined);
       case "unread":
+      // Nobody is asked twice.
+      case "typesWanted":
         return this.#given(unread);
       case "unsupported":
         return err(noMeaning);
@@ -177,9 +233,9 @@ function* sourceOf({ sql, dialect }: Written, grammar: Dialect): Steps<string | 
 }
 
 /** Strings of two bytes a unit, and what an entry takes besides. */
-function bytesOf(text: string, all: ReadonlyMap<string, Translation>): number {
+function bytesOf(text: string, all: ReadonlyMap<string, Remembered>): number {
   let units = text.length;
-  for (const found of all.values()) {
+  for (const { found } of all.values()) {
     units += 100 + (found.ok ? (found.value?.length ?? 0) : found.error.message.length);
   }
   return 2 * units + 200;

@@ -68,13 +68,11 @@ clusters:
   a: { engine: duckDb }
 clusterGroups:
   g: { members: [a], maxRunningQueries: 1 }
-translation: { mode: strict, schemaResolutionTimeoutMs: 5 }
 guardrails:
   guards:
     - { name: a, type: maxScanBytes, bytes: 1 }
 `;
     expect(linesFor(text)).toEqual([
-      "translation.schemaResolutionTimeoutMs: not built yet: translation that looks at the columns of tables; the translator takes no schema, so a catalogProvider has nobody to tell",
       "guardrails.guards[0].type: not built yet: limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
     ]);
   });

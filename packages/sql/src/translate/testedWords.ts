@@ -212,10 +212,10 @@ abs; add; alias; and; array_func; between; between.not; boolean; case; case.else
 cast.data_type=var_char; cast.double_colon_syntax; cast.to; ceil; coalesce; column; concat; concat/2; concat/3; count; count.distinct; count.filter; count.star; create_table;
 create_table.as_select; create_table.data_type=int; create_table.data_type=var_char; create_table.length; current_date/0; current_timestamp/0; data_type; date/1; date_trunc('day');
 date_trunc('hour'); date_trunc('minute'); date_trunc('month'); date_trunc('quarter'); date_trunc('week'); date_trunc('year'); date_trunc/2; delete; delete.where_clause; dense_rank;
-drop_table; drop_table.names; eq; except; exists; extract; extract.field=day; extract.field=dayofweek; extract.field=dayofyear; extract.field=hour; extract.field=minute;
-extract.field=month; extract.field=quarter; extract.field=week; extract.field=year; first_value; floor; function.no_parens; greatest/2; gt; gte; i_like; in; in.not; in.query;
-initcap; insert; insert.query; intersect; interval; interval('1 day'); interval('1 hour'); interval('1 month'); interval('1 year'); interval('value'); interval.unit;
-interval.unit=day; interval.unit=hour; interval.unit=month; interval.unit=year; is_null; is_null.not; is_true; json_extract_scalar; json_extract_scalar('text');
+div_of_integers; drop_table; drop_table.names; eq; except; exists; extract; extract.field=day; extract.field=dayofweek; extract.field=dayofyear; extract.field=hour;
+extract.field=minute; extract.field=month; extract.field=quarter; extract.field=week; extract.field=year; first_value; floor; function.no_parens; greatest/2; gt; gte; i_like; in;
+in.not; in.query; initcap; insert; insert.query; intersect; interval; interval('1 day'); interval('1 hour'); interval('1 month'); interval('1 year'); interval('value');
+interval.unit; interval.unit=day; interval.unit=hour; interval.unit=month; interval.unit=year; is_null; is_null.not; is_true; json_extract_scalar; json_extract_scalar('text');
 json_extract_scalar.arrow_syntax; json_extract_scalar.path; least/2; like; like.escape; literal; literal.literal_type=date; literal.literal_type=number; literal.literal_type=string;
 literal.literal_type=timestamp; lower; lpad/3; lt; lte; ltrim/1; mod; mod_func; mul; n_tile; n_tile.num_buckets; neg; neq; not; now/0; null; null_safe_neq; nullif/2; or; paren;
 power/2; rank; regexp_like; regexp_like('plain pattern'); regexp_like.pattern; regexp_like/2; repeat/2; replace/3; reverse/1; round/1; round/2; row_number; rpad/3; rtrim/1; select;
@@ -228,38 +228,38 @@ abs; add; alias; and; array_agg; array_agg.order_by; array_func; avg; between; b
 cast.data_type=decimal; cast.data_type=double; cast.data_type=int; cast.data_type=timestamp; cast.data_type=var_char; cast.double_colon_syntax; cast.precision; cast.scale; cast.to;
 ceil; coalesce; column; concat; concat/2; concat/3; count; count.distinct; count.filter; count.star; create_table; create_table.as_select; create_table.data_type;
 create_table.data_type=int; create_table.data_type=var_char; create_table.length; current_date/0; current_timestamp/0; data_type; date/1; date_trunc('day'); date_trunc('hour');
-date_trunc('minute'); date_trunc('month'); date_trunc('quarter'); date_trunc('week'); date_trunc('year'); date_trunc/2; delete; delete.where_clause; dense_rank; drop_table;
-drop_table.names; eq; except; exists; extract; extract.field=day; extract.field=dayofweek; extract.field=dayofyear; extract.field=hour; extract.field=minute; extract.field=month;
-extract.field=quarter; extract.field=week; extract.field=year; first_value; floor; function.no_parens; generate_series/2; greatest/2; grouping sets/2; gt; gte; i_like; in; in.not;
-in.query; insert; insert.query; insert.values; intersect; interval; interval('1 day'); interval('1 hour'); interval('1 month'); interval('1 year'); interval('value'); interval.unit;
-interval.unit=day; interval.unit=hour; interval.unit=month; interval.unit=year; is_null; is_null.not; is_true; json_extract_scalar; json_extract_scalar('text');
-json_extract_scalar.arrow_syntax; json_extract_scalar.path; lag; lead; lead.offset; least/2; left/2; length; like; like.escape; literal; literal.literal_type=date;
-literal.literal_type=number; literal.literal_type=string; literal.literal_type=timestamp; logical_and; lower; lpad/3; lt; lte; ltrim/1; max; min; mod; mod_func; mul; n_tile;
-n_tile.num_buckets; neg; neq; not; now/0; null; null_safe_neq; nullif/2; or; paren; power/2; rank; regexp_like; regexp_like('plain pattern'); regexp_like.pattern; regexp_like/2;
-regexp_replace('plain pattern'); regexp_replace/3; repeat/2; replace/3; reverse/1; right/2; rollup/1; round/2; row_number; rpad/3; rtrim/1; select; select.count; select.desc;
-select.direction; select.distinct; select.distinct_on; select.fetch; select.from; select.group_by; select.having; select.joins; select.kind=cross; select.kind=full;
-select.kind=inner; select.kind=left; select.kind=right; select.limit; select.nulls_first; select.offset; select.on; select.order_by; select.partition_by; select.recursive;
-select.rows; select.spec; select.using; select.where_clause; select.windows; select.with; sign/1; split_part/3; sqrt; star; starts_with; str_position; str_position.substr;
-string_agg; string_agg.order_by; string_agg.separator; sub; subquery; substring; substring.from_for_syntax; substring.length; substring.start; sum; table; to_date('DD-MM-YYYY');
-to_date('value'); to_date/2; trim; trim.position=both; truncate; truncate.target; tuple; union; union.all; union.limit; union.order_by; unnest; update; update.set;
-update.where_clause; upper; values; window_function; window_function.end; window_function.frame; window_function.kind=range; window_function.kind=rows; window_function.order_by;
-window_function.partition_by; window_function.start; window_function.window_name`,
+date_trunc('minute'); date_trunc('month'); date_trunc('quarter'); date_trunc('week'); date_trunc('year'); date_trunc/2; delete; delete.where_clause; dense_rank; div_of_integers;
+drop_table; drop_table.names; eq; except; exists; extract; extract.field=day; extract.field=dayofweek; extract.field=dayofyear; extract.field=hour; extract.field=minute;
+extract.field=month; extract.field=quarter; extract.field=week; extract.field=year; first_value; floor; function.no_parens; generate_series/2; greatest/2; grouping sets/2; gt; gte;
+i_like; in; in.not; in.query; insert; insert.query; insert.values; intersect; interval; interval('1 day'); interval('1 hour'); interval('1 month'); interval('1 year');
+interval('value'); interval.unit; interval.unit=day; interval.unit=hour; interval.unit=month; interval.unit=year; is_null; is_null.not; is_true; json_extract_scalar;
+json_extract_scalar('text'); json_extract_scalar.arrow_syntax; json_extract_scalar.path; lag; lead; lead.offset; least/2; left/2; length; like; like.escape; literal;
+literal.literal_type=date; literal.literal_type=number; literal.literal_type=string; literal.literal_type=timestamp; logical_and; lower; lpad/3; lt; lte; ltrim/1; max; min; mod;
+mod_func; mul; n_tile; n_tile.num_buckets; neg; neq; not; now/0; null; null_safe_neq; nullif/2; or; paren; power/2; rank; regexp_like; regexp_like('plain pattern');
+regexp_like.pattern; regexp_like/2; regexp_replace('plain pattern'); regexp_replace/3; repeat/2; replace/3; reverse/1; right/2; rollup/1; round/2; row_number; rpad/3; rtrim/1;
+select; select.count; select.desc; select.direction; select.distinct; select.distinct_on; select.fetch; select.from; select.group_by; select.having; select.joins; select.kind=cross;
+select.kind=full; select.kind=inner; select.kind=left; select.kind=right; select.limit; select.nulls_first; select.offset; select.on; select.order_by; select.partition_by;
+select.recursive; select.rows; select.spec; select.using; select.where_clause; select.windows; select.with; sign/1; split_part/3; sqrt; star; starts_with; str_position;
+str_position.substr; string_agg; string_agg.order_by; string_agg.separator; sub; subquery; substring; substring.from_for_syntax; substring.length; substring.start; sum; table;
+to_date('DD-MM-YYYY'); to_date('value'); to_date/2; trim; trim.position=both; truncate; truncate.target; tuple; union; union.all; union.limit; union.order_by; unnest; update;
+update.set; update.where_clause; upper; values; window_function; window_function.end; window_function.frame; window_function.kind=range; window_function.kind=rows;
+window_function.order_by; window_function.partition_by; window_function.start; window_function.window_name`,
   "postgres mysql": `
 abs; add; alias; and; between; between.not; boolean; case; case.else_; case.operand; cast; cast.data_type=big_int; cast.data_type=decimal; cast.data_type=double; cast.data_type=int;
 cast.data_type=timestamp; cast.data_type=var_char; cast.double_colon_syntax; cast.precision; cast.scale; cast.to; ceil; coalesce; column; concat; concat/3; count; count.distinct;
 count.star; create_table; create_table.as_select; create_table.data_type; create_table.data_type=int; create_table.data_type=var_char; create_table.length; current_date/0;
-current_timestamp/0; data_type; date/1; date_trunc('day'); date_trunc/2; delete; delete.where_clause; dense_rank; drop_table; drop_table.names; eq; except; exists; extract;
-extract.field=day; extract.field=hour; extract.field=minute; extract.field=month; extract.field=quarter; extract.field=year; first_value; floor; function.no_parens; gt; gte; i_like;
-in; in.not; in.query; insert; insert.query; insert.values; intersect; interval; interval('value'); interval.unit; interval.unit=day; interval.unit=hour; interval.unit=month;
-interval.unit=year; is_null; is_null.not; is_true; lag; lead; lead.offset; least/2; left/2; like.escape; literal; literal.literal_type=date; literal.literal_type=number;
-literal.literal_type=string; literal.literal_type=timestamp; lower; lpad/3; lt; lte; ltrim/1; max; min; mod; mod_func; mul; n_tile; n_tile.num_buckets; neg; neq; not; now/0; null;
-null_safe_neq; nullif/2; or; paren; power/2; rank; repeat/2; replace/3; reverse/1; right/2; rollup/1; round/1; round/2; row_number; rpad/3; rtrim/1; select; select.count;
-select.desc; select.direction; select.distinct; select.distinct_on; select.fetch; select.from; select.group_by; select.having; select.joins; select.kind=cross; select.kind=full;
-select.kind=inner; select.kind=left; select.kind=right; select.limit; select.nulls_first; select.offset; select.on; select.partition_by; select.recursive; select.rows; select.spec;
-select.using; select.where_clause; select.windows; select.with; sign/1; sqrt; star; str_position; str_position.substr; string_agg; string_agg.order_by; string_agg.separator; sub;
-subquery; substring; substring.from_for_syntax; substring.length; substring.start; sum; table; trim; trim.position=both; truncate; truncate.target; union; union.all; union.limit;
-union.order_by; update; update.set; update.where_clause; upper; window_function; window_function.end; window_function.frame; window_function.kind=range; window_function.kind=rows;
-window_function.order_by; window_function.partition_by; window_function.start; window_function.window_name`,
+current_timestamp/0; data_type; date/1; date_trunc('day'); date_trunc/2; delete; delete.where_clause; dense_rank; div_of_integers; drop_table; drop_table.names; eq; except; exists;
+extract; extract.field=day; extract.field=hour; extract.field=minute; extract.field=month; extract.field=quarter; extract.field=year; first_value; floor; function.no_parens; gt;
+gte; i_like; in; in.not; in.query; insert; insert.query; insert.values; intersect; interval; interval('value'); interval.unit; interval.unit=day; interval.unit=hour;
+interval.unit=month; interval.unit=year; is_null; is_null.not; is_true; lag; lead; lead.offset; least/2; left/2; like.escape; literal; literal.literal_type=date;
+literal.literal_type=number; literal.literal_type=string; literal.literal_type=timestamp; lower; lpad/3; lt; lte; ltrim/1; max; min; mod; mod_func; mul; n_tile; n_tile.num_buckets;
+neg; neq; not; now/0; null; null_safe_neq; nullif/2; or; paren; power/2; rank; repeat/2; replace/3; reverse/1; right/2; rollup/1; round/1; round/2; row_number; rpad/3; rtrim/1;
+select; select.count; select.desc; select.direction; select.distinct; select.distinct_on; select.fetch; select.from; select.group_by; select.having; select.joins; select.kind=cross;
+select.kind=full; select.kind=inner; select.kind=left; select.kind=right; select.limit; select.nulls_first; select.offset; select.on; select.partition_by; select.recursive;
+select.rows; select.spec; select.using; select.where_clause; select.windows; select.with; sign/1; sqrt; star; str_position; str_position.substr; string_agg; string_agg.order_by;
+string_agg.separator; sub; subquery; substring; substring.from_for_syntax; substring.length; substring.start; sum; table; trim; trim.position=both; truncate; truncate.target; union;
+union.all; union.limit; union.order_by; update; update.set; update.where_clause; upper; window_function; window_function.end; window_function.frame; window_function.kind=range;
+window_function.kind=rows; window_function.order_by; window_function.partition_by; window_function.start; window_function.window_name`,
   "postgres trino": `
 abs; add; alias; and; array_agg; array_agg.order_by; array_func; avg; between; between.not; boolean; cardinality; case; case.else_; case.operand; cast; cast.data_type=big_int;
 cast.data_type=decimal; cast.data_type=double; cast.data_type=timestamp; cast.data_type=var_char; cast.double_colon_syntax; cast.precision; cast.scale; cast.to; ceil; coalesce;

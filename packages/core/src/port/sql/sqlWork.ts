@@ -37,17 +37,30 @@ export interface TranslateInput {
   readonly refuses: boolean;
   /** Everything that was not tested for the pair is no translation either. */
   readonly proves: boolean;
+  /** `wanted`: the answer may be which tables' types count. Absent: it is written without them. */
+  readonly types?: "wanted" | readonly TypedTable[];
 }
+
+/** A table as the statement names it, in lower case from the outermost part, with the source dialect's types. */
+export interface TypedTable {
+  readonly path: readonly string[];
+  readonly columns: readonly { readonly name: string; readonly type: ColumnClass }[];
+}
+
+/** What counts of a column's type. */
+export type ColumnClass = "bigint" | "double precision" | "numeric" | "text";
 
 /**
  * `asWritten`: it asks for tables of `information_schema` alone, which frontends do in words that every engine reads.
  * `unread`: one of the two grammars does not know it. `unsupported`: the translator knows a part that the target has
- * nothing of the same meaning for. `untested`: `words` says what was not tested, without values.
+ * nothing of the same meaning for. `untested`: `words` says what was not tested, without values. `typesWanted`: what it
+ * becomes hangs on the types of these tables' columns, which are all that it names.
  */
 export type TranslatedText =
   | { readonly kind: "translated"; readonly sql: string }
   | { readonly kind: "asWritten" | "unread" | "unsupported" }
-  | { readonly kind: "untested"; readonly words: readonly string[] };
+  | { readonly kind: "untested"; readonly words: readonly string[] }
+  | { readonly kind: "typesWanted"; readonly tables: readonly (readonly string[])[] };
 
 /** `kinds`: what each statement of the text is, in the parser's words. A text that it does not understand is no failure of the work. */
 export type ParsedText =

@@ -16,7 +16,8 @@ export function catalogProblems(config: SnapshotParts): readonly ConfigProblem[]
   return [...typeless, ...(access === undefined ? [] : uncatalogued(access))];
 }
 
-const unused = "is asked by accessControl alone, which is absent";
+const unused =
+  "is asked by accessControl and by translation with schemaResolutionTimeoutMs alone, and there is neither";
 const resolution = ["translation", "schemaResolutionTimeoutMs"];
 
 function uncatalogued(access: NonNullable<SnapshotParts["accessControl"]>): ConfigProblem[] {
