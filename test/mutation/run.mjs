@@ -80,7 +80,11 @@ for (const mutant of sample) {
   console.log(`unnoticed  ${printed(mutant)}${unseen}`);
 }
 stop();
-if (before !== undefined) judged = before.judged;
+if (before !== undefined) {
+  // What there was no time for stays unnoticed; what is known by now to be the same program was no wrong.
+  unnoticed.push(...sample.slice(judged));
+  judged = before.judged - (before.unnoticed.size - sample.length);
+}
 const score = 1 - unnoticed.length / judged;
 const noticed = judged - unnoticed.length;
 console.log(
