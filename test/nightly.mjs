@@ -96,6 +96,10 @@ const runs = [
     "inputs by chance, readers of every other wire, of tokens and of processes",
     ["test/fuzz/readers.mjs", process.env.FUZZ_SECS ?? "3600"],
   ],
+  [
+    "requests by chance, ClickHouse, Snowflake and MCP over sockets",
+    ["test/fuzz/sockets.mjs", process.env.FUZZ_SECS ?? "3600"],
+  ],
   ["HTTP responses by chance, beside node:http", ["test/fuzz/http.mjs", "200000"]],
 ];
 const env = {

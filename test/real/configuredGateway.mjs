@@ -13,7 +13,7 @@ const startSeconds = 180;
 export const freePlace = { host: "127.0.0.1", port: 0 };
 
 /**
- * Starts it; answers `{ports, folder, stop}`, the ports by frontend. `configIn` makes the configuration, and what
+ * Starts it; answers `{ports, folder, pid, stop}`, the ports by frontend. `configIn` makes the configuration, and what
  * belongs to it, in a folder that is gone with the gateway. `env` is added to its environment.
  */
 export async function startConfigured(configIn, env = {}) {
@@ -34,7 +34,7 @@ export async function startConfigured(configIn, env = {}) {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    return { ports: await portsOf(child), folder, stop };
+    return { ports: await portsOf(child), folder, pid: child.pid, stop };
   } catch (error) {
     await stop();
     throw error;
