@@ -1,10 +1,12 @@
-# The gateway's image: Node, one bundle and its native packages. From a checkout:
+# The gateway's image: Debian, Node, one bundle and its native packages; no package manager of Node's. From a checkout:
 #   docker build -t query-gateway .
 # With libraries of ADBC drivers, of infra/adbc/requirements.txt:
 #   docker build --build-arg ADBC_DRIVERS=snowflake,postgresql -t query-gateway .
 # It runs as a user without rights, starts without a shell, and writes nothing but /var/lib/gateway:
 #   docker run --read-only --cap-drop ALL -v ./gateway.yaml:/etc/gateway/gateway.yaml:ro query-gateway
 ARG NODE_IMAGE=node:22-bookworm-slim
+# What the image of Node stands on itself.
+ARG BASE_IMAGE=debian:bookworm-slim
 ARG PYTHON_IMAGE=python:3.12-slim-bookworm
 
 FROM ${PYTHON_IMAGE} AS drivers
@@ -19,13 +21,15 @@ COPY . .
 # No script of a package runs: the native ones bring their binaries along.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 RUN node packages/gateway/bin/package.mjs --image /app
+# At the place and by the Node that will run it, for the user of below.
+RUN /app/bin/node /app/bin/compileAhead.mjs 1000
 RUN chmod -R a+rX,go-w /app && mkdir /state
 
-FROM ${NODE_IMAGE}
+FROM ${BASE_IMAGE}
 COPY --from=build /app /app
 COPY --from=drivers /adbc /app/adbc
 COPY --from=build --chown=1000:1000 /state /var/lib/gateway
-ENV NODE_ENV=production ADBC_DRIVER_PATH=/app/adbc PATH=/app/bin:/usr/local/bin:/usr/bin:/bin
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled ADBC_DRIVER_PATH=/app/adbc PATH=/app/bin:/usr/local/bin:/usr/bin:/bin
 WORKDIR /var/lib/gateway
 VOLUME /var/lib/gateway
 USER 1000:1000

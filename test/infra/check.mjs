@@ -24,6 +24,10 @@ await one(
   "walked: every kind of stage, the image's instructions, workflows and the chart's values",
   () => ran(["node_modules/vitest/vitest.mjs", "run", "test/infra"]),
 );
+process.env["GATEWAY_SLOW"] = "1";
+await one("reproducible: the code of functions comes out the same twice", () =>
+  ran(["node_modules/vitest/vitest.mjs", "run", "test/infra/reproducible.slow.test.ts"]),
+);
 const suites = [
   [chartCases, helmTool],
   [alertCases, promtoolTool],

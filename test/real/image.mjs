@@ -1,6 +1,6 @@
 /**
  * What the Dockerfile makes, made without Docker: its build stage in a folder that holds what .dockerignore
- * lets through, its last stage as a root of its own, which is read-only and has Node and nothing else.
+ * lets through, its last stage as a root of its own, which is read-only and has the image's files and this machine's libraries.
  */
 import { spawn } from "node:child_process";
 import {
@@ -53,6 +53,11 @@ export async function buildImage() {
     const [taken = [], build = [], last = []] = dockerfile();
     for (const [word, line] of build) {
       if (word !== "RUN") continue;
+      // What the image itself does in the making, it does at its own place.
+      if (line.startsWith("/app/")) {
+        await madeIn(folder, last, line.split(" "));
+        continue;
+      }
       // The one folder that leaves the stage; the other is made below.
       const here = line.replaceAll(/(^|\s)\/app\b/g, `$1${app}`).replace(" && mkdir /state", "");
       expectCode(await command("sh", ["-c", here], { cwd: source, seconds: installSeconds }));
@@ -113,8 +118,15 @@ function settingsOf(stage) {
   return Object.fromEntries(stage.filter(([word]) => word !== "COPY"));
 }
 
+/** A step of the build in the image's root, which it may write. */
+async function madeIn(folder, stage, words) {
+  const { ended, said } = runIn(folder, stage, { config: "", args: words, builds: true });
+  const code = await ended;
+  if (code !== 0) throw new Error(`${words.join(" ")}: ${said.stderr}`);
+}
+
 /** Starts a process in the image's root. `config` stands where the image looks for one. */
-function runIn(folder, stage, { config, args }) {
+function runIn(folder, stage, { config, args, builds = false }) {
   const settings = settingsOf(stage);
   const etc = join(folder, "etc");
   mkdirSync(etc, { recursive: true });
@@ -128,18 +140,19 @@ function runIn(folder, stage, { config, args }) {
     // A mount of its own, so that it alone becomes read-only.
     `mount --bind ${folder}/root ${folder}/root`,
     `cd ${folder}/root`,
-    `mkdir -p ${system.join(" ")} dev proc tmp node etc/gateway .${settings.WORKDIR}`,
+    `mkdir -p ${system.join(" ")} dev proc tmp etc/gateway .${settings.WORKDIR}`,
     ...[...system, "dev", "proc"].map((name) => `mount --rbind /${name} ${name}`),
-    `mount --bind ${dirname(process.execPath)} node`,
     `mount --bind ${etc} etc/gateway`,
     `mount -t tmpfs -o mode=0700,uid=${uid},gid=${gid} tmpfs .${settings.VOLUME}`,
-    `mount -o remount,bind,ro ${folder}/root`,
-    // No right of root is left, and no program can give one back.
-    [
-      `exec chroot . /usr/bin/setpriv --reuid ${uid} --regid ${gid} --clear-groups`,
-      "--no-new-privs --bounding-set=-all --inh-caps=-all",
-      `/usr/bin/env -i --chdir=${settings.WORKDIR} ${settings.ENV} PATH=/node "$@"`,
-    ].join(" "),
+    builds
+      ? 'exec chroot . "$@"'
+      : [
+          `mount -o remount,bind,ro ${folder}/root;`,
+          // No right of root is left, and no program can give one back.
+          `exec chroot . /usr/bin/setpriv --reuid ${uid} --regid ${gid} --clear-groups`,
+          "--no-new-privs --bounding-set=-all --inh-caps=-all",
+          `/usr/bin/env -i --chdir=${settings.WORKDIR} ${settings.ENV} "$@"`,
+        ].join(" "),
   ];
   const child = spawn("unshare", ["--mount", "sh", "-c", script.join("\n"), "sh", ...words], {
     stdio: ["ignore", "pipe", "pipe"],

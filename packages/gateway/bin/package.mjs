@@ -3,8 +3,8 @@
  * packages of this lock file as its only dependencies. Whoever installs it needs Node and nothing else.
  *
  * `node packages/gateway/bin/package.mjs [FOLDER]` writes it to FOLDER, or beside the bundle; with `--image`
- * FOLDER becomes what the image holds: the same, with the native packages in place. Source maps stay out; the
- * bundle keeps its names.
+ * FOLDER becomes what the image holds: the same, with the native packages and Node in place (nativeFiles.mjs). Source
+ * maps stay out; the bundle keeps its names.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -19,6 +19,7 @@ import {
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { buildIfStale } from "./build.mjs";
+import { copyNative, copyStripped } from "./nativeFiles.mjs";
 import { packStudio } from "./packStudio.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -34,9 +35,6 @@ export const nativePackages = [
 
 /** What a start reads of `dist` beside the programs that the build names. */
 const shippedBeside = /^(?:[A-Za-z]+\.tar\.gz|pythonLauncher\.py|migrations|studio)$/;
-/** Of a native package: what only a compiler, a debugger or a reader asks for. */
-const unused =
-  /\.(?:map|d\.ts|d\.cts|d\.mts|md|c|cc|h|hh|cpp)$|\/sdk\/dist\/(?:cdn$|compat|manual)/;
 /** Drizzle's own notes about a migration, which only its tool reads. */
 const unread = /_snapshot\.json$/;
 
@@ -72,16 +70,14 @@ export async function pack(to = distFolder) {
   return join(resolve(to), filename);
 }
 
-/** What the image holds, for the platform of this machine. Answers the folder. */
+/** What the image holds, for the platform and with the Node of this machine. Answers the folder. */
 export async function layOutImage(folder) {
   await layOut(folder);
-  const modules = join(root, "node_modules");
   for (const name of nativePackages.flatMap(withBinary)) {
-    cpSync(join(modules, name), join(folder, "node_modules", name), {
-      recursive: true,
-      filter: (path) => !unused.test(path.slice(modules.length)),
-    });
+    copyNative(join(root, "node_modules", name), join(folder, "node_modules", name));
   }
+  copyStripped(process.execPath, join(folder, "bin/node"));
+  cpSync(join(root, "packages/gateway/bin/compileAhead.mjs"), join(folder, "bin/compileAhead.mjs"));
   return folder;
 }
 

@@ -27,11 +27,12 @@ export function spawnChild(
 ): ChildProcess {
   const theirs = pairs.map((pair) => pair.theirs);
   const shared = memory === undefined ? [] : [memory];
-  // Nothing of our environment: it holds secrets, and drivers would read variables of their own.
+  // Nothing of our environment but where code lies that was compiled ahead: it holds secrets, and drivers would read variables
+  // of their own.
   const options: ForkOptions = {
     serialization: "advanced",
     execArgv: [],
-    env: sessionDefaults,
+    env: { ...sessionDefaults, ...compiledAhead() },
     stdio: ["ignore", "ignore", "pipe", "ipc", ...theirs, ...shared],
   };
   const child = fork(program, [], options);
@@ -63,6 +64,12 @@ export function spawnChild(
     onExit: (handle) => void gone.then(handle),
     kill: () => void child.kill("SIGKILL"),
   };
+}
+
+/** Of the image. Node takes it from here alone. */
+function compiledAhead(): Readonly<Record<string, string>> {
+  const { NODE_COMPILE_CACHE: folder } = process.env;
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 
 /** The descriptor of a process's first line: behind the three standard ones and the channel of `fork`. */
