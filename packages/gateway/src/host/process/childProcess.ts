@@ -5,6 +5,7 @@
 import { fork, type ForkOptions } from "node:child_process";
 import { closeSync } from "node:fs";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
+import { env } from "node:process";
 import type {
   ChildProcess,
   Line,
@@ -68,7 +69,7 @@ export function spawnChild(
 
 /** Of the image. Node takes it from here alone. */
 function compiledAhead(): Readonly<Record<string, string>> {
-  const { NODE_COMPILE_CACHE: folder } = process.env;
+  const { NODE_COMPILE_CACHE: folder } = env;
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 
