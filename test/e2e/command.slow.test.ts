@@ -54,11 +54,11 @@ describe("gateway start", () => {
 
   it("names every certificate that is missing before it makes a database", async () => {
     const tls = `tls: {certFile: ${join(folder, "none.pem")}, keyFile: ${join(folder, "none.key")}}`;
-    const path = join(folder, "never");
+    const store = join(folder, "never");
     const text = yamlOf(0)
       .replace("postgresWire: {", `postgresWire: {${tls}, `)
       .replace("adminApi: {", `adminApi: {${tls}, `)
-      .replace("{type: inMemory}", `{type: pglite, path: ${path}}`);
+      .replace("{type: inMemory}", `{type: pglite, path: ${store}}`);
     const ended = await outcomeOf(["start", "--config", configFile(text)]);
     expect(ended.code).toBe(2);
     const named = [...ended.stderr.matchAll(/^(\S+): can not be used \(\S*none\.pem: ENOENT\)$/gm)];
