@@ -66,7 +66,7 @@ describe("gateway start", () => {
       "gateway.frontends.postgresWire.tls.certFile",
       "gateway.adminApi.tls.certFile",
     ]);
-    expect(existsSync(path)).toBe(false);
+    expect(existsSync(store)).toBe(false);
   });
 
   it("ends with 2 and names the cluster whose driver is not there", async () => {

@@ -5,7 +5,6 @@
 import { fork, type ForkOptions } from "node:child_process";
 import { closeSync } from "node:fs";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
-import { env } from "node:process";
 import type {
   ChildProcess,
   Line,
@@ -28,12 +27,11 @@ export function spawnChild(
 ): ChildProcess {
   const theirs = pairs.map((pair) => pair.theirs);
   const shared = memory === undefined ? [] : [memory];
-  // Nothing of our environment but where code lies that was compiled ahead: it holds secrets, and drivers would read variables
-  // of their own.
+  // Nothing of our environment: it holds secrets, and drivers would read variables of their own.
   const options: ForkOptions = {
     serialization: "advanced",
     execArgv: [],
-    env: { ...sessionDefaults, ...compiledAhead() },
+    env: sessionDefaults,
     stdio: ["ignore", "ignore", "pipe", "ipc", ...theirs, ...shared],
   };
   const child = fork(program, [], options);
@@ -65,12 +63,6 @@ export function spawnChild(
     onExit: (handle) => void gone.then(handle),
     kill: () => void child.kill("SIGKILL"),
   };
-}
-
-/** Of the image. Node takes it from here alone. */
-function compiledAhead(): Readonly<Record<string, string>> {
-  const { NODE_COMPILE_CACHE: folder } = env;
-  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 
 /** The descriptor of a process's first line: behind the three standard ones and the channel of `fork`. */
