@@ -64,7 +64,9 @@ async function clientOf(gateway: TestGateway): Promise<pg.Client> {
 }
 
 async function directly(user: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: server.href, user });
+  const url = new URL(server);
+  url.username = user;
+  const client = new pg.Client({ connectionString: url.href });
   client.on("error", () => undefined);
   await client.connect();
   return client;

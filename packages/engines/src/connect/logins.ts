@@ -46,6 +46,11 @@ export class Logins {
     return this.#full;
   }
 
+  /** Somebody waits for a place. */
+  get crowded(): boolean {
+    return this.#line.length > 0;
+  }
+
   /**
    * Logs in, or waits while the server is full; `resting` is one of the connections that are there already.
    * `query.cancelled` when the signal comes first, the refusal of the last login when the wait is over.

@@ -72,6 +72,8 @@ class PostgresqlBackend implements Backend {
   readonly #control: Pool;
   readonly #logins: Logins;
   readonly #ownTag: string;
+  /** The server's last word to the gateway's own account was that it takes nobody more. */
+  #saidFull = false;
   readonly #perStatement: RunContext;
   #statuses: ReadonlyMap<string, string> | undefined;
   /** Open connections by the server's numbers of their processes. */
@@ -102,7 +104,9 @@ class PostgresqlBackend implements Backend {
       connect: () => this.#connect(),
     };
     this.#pool = new Pool({ ...pool, size: config.poolSize });
-    this.#control = new Pool({ ...pool, size: 1 });
+    // It says at once that the server is full: a check that waits would find it dead.
+    const logins = new Logins(host, 0);
+    this.#control = new Pool({ ...pool, size: 1, logins, before: this.#logins });
     this.#perStatement = this.#context("statement");
     this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}/0`;
   }
@@ -169,9 +173,8 @@ class PostgresqlBackend implements Backend {
     const healthy = this.#hasAccount
       ? (await this.#ask(this.#config.healthCheckQuery ?? "SELECT 1", signal)).ok
       : !this.#closed && (await this.#greets(signal));
-    // It answers that it is full: statements wait for a place, as long as they may wait for a connection.
-    if (this.#logins.full) return "healthy";
-    return healthy ? "healthy" : "unhealthy";
+    // A server that says that it is full is there: statements wait for a place, as long as they may wait for a connection.
+    return healthy || this.#saidFull ? "healthy" : "unhealthy";
   }
 
   async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
@@ -284,6 +287,7 @@ class PostgresqlBackend implements Backend {
     if (account === undefined)
       return err({ error: gatewayError("cluster.connectFailed"), full: false });
     const made = await connected({ ...this.#destination, account }, this.#host);
+    this.#saidFull = !made.ok && made.error.sqlState === "53300";
     if (made.ok) return this.#met(made.value);
     const error = gatewayError("cluster.connectFailed", { detail: failureText(made.error) });
     return err({ error, full: isFull(made.error) });

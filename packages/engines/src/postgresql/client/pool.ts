@@ -13,6 +13,8 @@ export interface PoolOptions {
   readonly connect: Connect<Member>;
   /** Those of all pools at these servers. */
   readonly logins: Logins;
+  /** Those that come first: what rests here gives its place at the server up when one of them waits for one. */
+  readonly before?: Logins;
 }
 
 /** A connection that is held until it is disposed. */
@@ -166,12 +168,14 @@ export class Pool {
   }
 
   #givenBack(member: Member): void {
-    if (this.#isSound(member)) this.#rest(member);
+    const others = this.#options.before;
+    if (this.#isSound(member) && others?.crowded !== true) this.#rest(member);
     else {
       this.#members.delete(member);
       member.destroy();
     }
     this.#options.logins.freed();
+    others?.freed();
     this.#leave();
   }
 
