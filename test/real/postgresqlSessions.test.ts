@@ -268,6 +268,37 @@ describe("with pinning refused", () => {
   });
 });
 
+/** What the server says in a chain of transactions that began READ ONLY; the last one began without it. */
+async function chained(client: pg.Client): Promise<readonly unknown[]> {
+  const pid = async () => await cell(client, pidSql);
+  await client.query("begin read only");
+  const first = await pid();
+  await client.query("commit and chain");
+  const kept = (await pid()) === first;
+  const committed = await cell(client, "show transaction_read_only");
+  const refused = await stateOf(client, "insert into chained values (1)");
+  const aborted = await stateOf(client, "select 1");
+  await client.query("rollback and chain");
+  const rolledBack = await stateOf(client, "insert into chained values (1)");
+  await client.query("rollback");
+  await client.query("begin");
+  const after = await stateOf(client, "insert into chained values (1)");
+  await client.query("rollback");
+  return [kept, committed, refused, aborted, rolledBack, after];
+}
+
+it.each(["transaction", "session"])(
+  "a chained transaction reads only, as the one before it, in %s mode",
+  async (poolMode) => {
+    await watcher.query("create table if not exists chained (a int)");
+    await using gateway = await pooled({ poolMode });
+    const ann = await clientOf(gateway);
+    expect(await chained(watcher)).toEqual([true, "on", "25006", "25P02", "25006", "done"]);
+    expect(await chained(ann)).toEqual([true, "on", "25006", "25P02", "25006", "done"]);
+    await ann.end();
+  },
+);
+
 describe("in session mode", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
