@@ -4,7 +4,7 @@
  */
 import { transpile } from "@polyglot-sql/sdk";
 import type { TranslatedText, TranslateInput } from "@gateway/core/port/sql/sqlWork.ts";
-import { kindOf, parsedOf, parserDialects } from "../read/parsed.ts";
+import { parsedOf, parserDialects } from "../read/parsed.ts";
 import {
   dividesByTypes,
   hasDivision,
@@ -12,8 +12,9 @@ import {
   markedDivisions,
   writtenDivisions,
 } from "./division.ts";
+import { factsOf, namesOf, readFacts, readNames, type Facts, type Named } from "./facts.ts";
 import { featuresOf } from "./features.ts";
-import { referencesOf, tablesOf } from "./tables.ts";
+import { referencesOf } from "./tables.ts";
 import { isTested } from "./tested.ts";
 
 /** Levels of nesting that the translator follows; the parser alone has its own limit of 32. */
@@ -26,28 +27,43 @@ const guards = { complexityGuard: { maxParserDepth: parserDepthMax } };
 
 export function translatedText(input: TranslateInput): TranslatedText {
   const { sql, source, proves, types } = input;
-  const byTypes = types !== undefined && dividesByTypes(sql, source);
-  const reads = proves || byTypes || catalogTables.test(sql);
-  const named = reads ? parsedOf(sql, source) : undefined;
-  if (named === undefined) return proves ? { kind: "unread" } : translatedBy(input, {});
-  if (overCatalogs(named)) return { kind: "asWritten" };
-  if (!byTypes || !hasDivision(named)) return translatedBy(input, { named });
-  if (types !== "wanted") {
-    return translatedBy(input, { named, marked: markedDivisions(sql, source, types) });
-  }
-  const tables = referencesOf(named) ?? [];
-  return tables.length > 0 ? { kind: "typesWanted", tables } : translatedBy(input, { named });
+  if (types !== undefined && dividesByTypes(sql, source)) return translatedByTypes(input, types);
+  if (!proves && !catalogTables.test(sql)) return translatedBy(input);
+  const facts = readFacts(sql, source);
+  if (facts === undefined) return proves ? { kind: "unread" } : translatedBy(input);
+  return overCatalogs(facts) ? { kind: "asWritten" } : translatedBy(input, { facts });
 }
 
-/** The statement's nodes where it was read; `marked`: with its divisions of whole numbers marked, where it has any. */
+/** The statement's nodes are needed themselves. */
+function translatedByTypes(
+  input: TranslateInput,
+  types: NonNullable<TranslateInput["types"]>,
+): TranslatedText {
+  const { sql, source, proves } = input;
+  const nodes = parsedOf(sql, source);
+  if (nodes === undefined) return proves ? { kind: "unread" } : translatedBy(input);
+  const facts = proves ? factsOf(nodes) : { ...namesOf(nodes), words: noWords };
+  if (overCatalogs(facts)) return { kind: "asWritten" };
+  if (!hasDivision(nodes)) return translatedBy(input, { facts });
+  if (types !== "wanted") {
+    return translatedBy(input, { facts, marked: markedDivisions(sql, source, types) });
+  }
+  const tables = referencesOf(nodes) ?? [];
+  return tables.length > 0 ? { kind: "typesWanted", tables } : translatedBy(input, { facts });
+}
+
+const noWords: ReadonlySet<string> = new Set();
+
+/** What is known of the statement; `marked`: its nodes with its divisions of whole numbers marked, where it has any. */
 interface Read {
-  readonly named?: readonly unknown[];
+  readonly facts?: Facts;
   readonly marked?: readonly unknown[] | undefined;
 }
 
-function translatedBy(input: TranslateInput, { named = [], marked }: Read): TranslatedText {
+function translatedBy(input: TranslateInput, { facts, marked }: Read = {}): TranslatedText {
   const { sql, source, target, proves, refuses } = input;
-  const untested = proves ? untestedIn(marked ?? named, source, target) : [];
+  const words = marked === undefined ? facts?.words : featuresOf(marked);
+  const untested = proves ? untestedIn(words ?? noWords, source, target) : [];
   if (untested.length > 0) return { kind: "untested", words: untested.slice(0, reasonsMax) };
   const asked = marked === undefined ? sql : writtenDivisions(marked, source, target);
   if (asked === undefined) return { kind: "unread" };
@@ -58,16 +74,16 @@ function translatedBy(input: TranslateInput, { named = [], marked }: Read): Tran
     return { kind: unsupported ? "unsupported" : "unread" };
   }
   const text = marked === undefined ? made : inOwnWords(made, target);
-  if (proves && !sameStatement(named, parsedOf(text, target))) return { kind: "unread" };
+  if (proves && !sameStatement(facts, readNames(text, target))) return { kind: "unread" };
   return { kind: "translated", sql: text };
 }
 
 function untestedIn(
-  nodes: readonly unknown[],
+  words: ReadonlySet<string>,
   source: TranslateInput["source"],
   target: TranslateInput["target"],
 ): readonly string[] {
-  return [...featuresOf(nodes)].filter((word) => !isTested(source, target, word));
+  return [...words].filter((word) => !isTested(source, target, word));
 }
 
 /** `raise`: not where the translator says itself that the target has nothing of the same meaning. */
@@ -86,13 +102,12 @@ function inWords(
 const catalogTables = /information_schema/i;
 
 /** Every engine with these tables has them as the standard says, and frontends ask for them in its words. */
-function overCatalogs(nodes: readonly unknown[]): boolean {
-  const tables = tablesOf(nodes);
+function overCatalogs({ tables }: Named): boolean {
   return tables.length > 0 && tables.every((table) => table.includes("information_schema."));
 }
 
-function sameStatement(before: readonly unknown[], after: readonly unknown[] | undefined): boolean {
-  if (after === undefined || before.length !== 1 || after.length !== 1) return false;
-  if (kindOf(before[0]) !== kindOf(after[0])) return false;
-  return JSON.stringify(tablesOf(before)) === JSON.stringify(tablesOf(after));
+function sameStatement(before: Named | undefined, after: Named | undefined): boolean {
+  if (before?.kinds.length !== 1 || after?.kinds.length !== 1) return false;
+  if (before.kinds[0] !== after.kinds[0]) return false;
+  return JSON.stringify(before.tables) === JSON.stringify(after.tables);
 }
