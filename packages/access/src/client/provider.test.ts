@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { gatewayError } from "@gateway/core/error.ts";
 import type { Presented } from "@gateway/core/port/authenticator.ts";
-import { ok } from "@gateway/core/result.ts";
+import { err, ok } from "@gateway/core/result.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { noneAuthenticator } from "./none.ts";
@@ -41,6 +42,21 @@ describe("verifying", () => {
     expect(closed.asked).toEqual(["renew"]);
   });
 
+  it("slows down who is refused again and again, and nobody whom a provider out of reach could not judge", async () => {
+    const codesOf = async (code: "auth.refused" | "auth.unavailable") => {
+      const { show, host } = opened({ required: true, fails: code });
+      const codes: string[] = [];
+      for (let n = 0; n < 12; n += 1) {
+        void show(password).then((shown) => codes.push(shown));
+        await host.settle();
+      }
+      return codes;
+    };
+    expect(await codesOf("auth.unavailable")).toHaveLength(12);
+    // Ten mistypings are free, and the first above them makes the next one wait.
+    expect(await codesOf("auth.refused")).toHaveLength(11);
+  });
+
   it("says what its provider takes, and takes no token unless the provider says so", () => {
     expect(opened({ required: true }).authenticator).toMatchObject({
       asksPassword: true,
@@ -68,9 +84,12 @@ interface Asked {
   readonly required: boolean;
   readonly remembers?: boolean;
   readonly takesTokens?: boolean;
+  /** What its provider answers every login with. */
+  readonly fails?: "auth.refused" | "auth.unavailable";
 }
 
-function opened({ required, remembers = false, takesTokens }: Asked) {
+function opened({ required, remembers = false, takesTokens, fails }: Asked) {
+  const host = virtualHost(1);
   const asked: string[] = [];
   const login = { identity: ann, credential: { kind: "none" } } as const;
   const provider: Provider = {
@@ -81,7 +100,7 @@ function opened({ required, remembers = false, takesTokens }: Asked) {
     },
     verify: () => {
       asked.push("verify");
-      return Promise.resolve(ok(login));
+      return Promise.resolve(fails === undefined ? ok(login) : err(gatewayError(fails)));
     },
     renew: (identity) => {
       asked.push("renew");
@@ -89,12 +108,12 @@ function opened({ required, remembers = false, takesTokens }: Asked) {
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  const authenticator = verifying(provider, required, virtualHost(1));
+  const authenticator = verifying(provider, required, host);
   const show = async (presented: Presented): Promise<string> => {
     const answer = await authenticator.authenticate(presented, at);
     if (!answer.ok) return answer.error.code;
     const { user, method } = answer.value.identity;
     return `${user} by ${method}`;
   };
-  return { asked, authenticator, show };
+  return { asked, authenticator, show, host };
 }
