@@ -12,6 +12,8 @@ export class FakeIcebergServer implements AsyncDisposable {
   /** Columns by namespace and name, as they stand in the path. */
   tables: Record<string, readonly string[]> = {};
   views: Record<string, readonly string[]> = {};
+  /** Whole metadata of tables and views, in place of what is made of columns. */
+  metadata: Record<string, object> = {};
   prefix: string | undefined;
   mood: IcebergMood = "well";
   readonly asked: string[] = [];
@@ -66,6 +68,8 @@ export class FakeIcebergServer implements AsyncDisposable {
     const root = `/iceberg/v1/${prefix === undefined ? "" : `${prefix}/`}namespaces/`;
     const [, place = "", kind = "", name = ""] =
       new RegExp(`^${root}([^/]+)/(tables|views)/([^/?]+)`).exec(path) ?? [];
+    const whole = this.metadata[`${kind}/${place}.${name}`];
+    if (whole !== undefined) return void response.end(JSON.stringify({ metadata: whole }));
     const columns =
       kind === "views" ? this.views[`${place}.${name}`] : this.tables[`${place}.${name}`];
     if (columns === undefined) {

@@ -14,6 +14,8 @@ export type LdapMood =
   | "endless"
   /** Sends to another directory. */
   | "referring"
+  /** Says of every search that its base does not exist. */
+  | "baseless"
   | "hangingUp"
   /** Says it is busy. */
   | "busy"
@@ -49,6 +51,8 @@ export class FakeLdap implements AsyncDisposable {
   /** Values that were compared. */
   readonly values: string[] = [];
   connections = 0;
+  /** Whether a bind without a password succeeds, as nobody (RFC 4513 §5.1.2); many directories do. */
+  letsNobodyIn = true;
   /** Waited for before a bind is answered; `known`: to an entry that there is. */
   beforeBind: ((known: boolean) => Promise<void>) | undefined;
 
@@ -68,6 +72,11 @@ export class FakeLdap implements AsyncDisposable {
       fake.#server.listen(0, "127.0.0.1", resolve);
     });
     return fake;
+  }
+
+  /** Connections that are open now. */
+  get open(): number {
+    return this.#sockets.size;
   }
 
   get port(): number {
@@ -140,8 +149,9 @@ export class FakeLdap implements AsyncDisposable {
     if (this.mood === "busy") return reply(0x61, ...result(51));
     if (this.mood === "referring") return reply(0x61, ...result(10));
     const entry = this.#options.entries.find((one) => sameName(one.dn, dn));
-    // A name without a password is let in as nobody, as many directories do (RFC 4513 §5.1.2).
-    const right = password === "" || (entry?.password !== undefined && entry.password === password);
+    const right =
+      (password === "" && this.letsNobodyIn) ||
+      (entry?.password !== undefined && entry.password === password);
     const answer = (): void => reply(0x61, ...result(right ? 0 : 49));
     if (this.beforeBind === undefined) return answer();
     void this.beforeBind(entry !== undefined).then(answer);
@@ -155,6 +165,7 @@ export class FakeLdap implements AsyncDisposable {
     this.shapes.add(shapeOf(filter));
     this.values.push(...valuesOf(filter));
     if (this.mood === "referring") return reply(0x65, ...result(10));
+    if (this.mood === "baseless") return reply(0x65, ...result(32));
     if (this.mood === "endless") {
       const big = ber(0x30, ber(0x04, text("uid")), ber(0x31, ber(0x04, Buffer.alloc(1 << 20))));
       for (let n = 0; n < 8; n += 1) reply(0x64, ber(0x04, text(`uid=${n}`)), ber(0x30, big));

@@ -35,6 +35,26 @@ describe("a REST catalog of Iceberg", () => {
     expect(new Set(fake.authorizations)).toEqual(new Set(["Bearer key"]));
   });
 
+  it("knows the one schema of a table of the first format, and none where it is not said which counts", async () => {
+    const schema = { "schema-id": 0, fields: [{ name: "id" }] };
+    const known = { kind: "known", isView: false, columns: ["id"] };
+    const told = async (kind: "tables" | "views", metadata: object) => {
+      fake.metadata = { [`${kind}/sales.one`]: metadata };
+      await using catalog = catalogOf();
+      return await catalog.ask("sales", "one");
+    };
+    expect(await told("tables", { schema })).toMatchObject(known);
+    const current = { schemas: [schema], "current-schema-id": 0 };
+    expect(await told("tables", current)).toMatchObject(known);
+    expect(await told("tables", { schema, schemas: [schema] })).toEqual(unavailable);
+    expect(await told("tables", { ...current, "current-schema-id": 1, schema })).toEqual(
+      unavailable,
+    );
+    expect(await told("tables", { schemas: [{ fields: schema.fields }] })).toEqual(unavailable);
+    expect(await told("views", { schema })).toEqual(unavailable);
+    expect(await told("views", {})).toEqual(unavailable);
+  });
+
   it("is asked behind the prefix that it names, and about its own catalog alone", async () => {
     fake.prefix = "ws/main";
     await using catalog = catalogOf({ catalog: "Lake" });

@@ -1,9 +1,11 @@
 import type { TokenExchangeConfig } from "@gateway/contract/config/queryAuth.ts";
 import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
+import { ok } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeTokenEndpoint } from "../../../../test/fake/tokenEndpoint.ts";
+import { HttpClient } from "../connect/http.ts";
 import { tokenExchange } from "./exchange.ts";
 
 let endpoint: FakeTokenEndpoint;
@@ -93,6 +95,24 @@ describe("tokenExchange", () => {
     expect(await tested.asked("t1")).toBe("for-t1-1");
     expect(await tested.asked("t1")).toBe("for-t1-2");
   });
+
+  it("keeps ten thousand tokens, and for one more forgets the one that nobody used for longest", async () => {
+    await using tested = testedOf();
+    const asked: (string | null | undefined)[] = [];
+    const ask = vi.spyOn(HttpClient.prototype, "ask").mockImplementation(async ({ form }) => {
+      asked.push(form?.get("subject_token"));
+      return ok({ status: 200, json: issued });
+    });
+    try {
+      for (let n = 0; n < 10_000; n += 1) await tested.asked(`t${n}`);
+      await tested.asked("t0");
+      expect(asked).toHaveLength(10_000);
+      for (const token of ["more", "t0", "t2", "t1"]) await tested.asked(token);
+      expect(asked.slice(10_000)).toEqual(["more", "t1"]);
+    } finally {
+      ask.mockRestore();
+    }
+  }, 20_000);
 
   it("tells users, providers and tokens apart", async () => {
     await using tested = testedOf();

@@ -205,6 +205,7 @@ describe("what OPA leaves of a rule", () => {
     field("in", "x"),
     field("contains", "50%"),
     field("startswith", 5),
+    field("toString", "x"),
     compound("xor", field("eq", 1), field("eq", 2)),
     compound("or"),
     { ...field("eq", 1), more: 1 },
@@ -281,7 +282,13 @@ describe("what a plan of Cerbos leaves open", () => {
   it.each([
     expression("gt", expression("size", column("tags")), value(2)),
     expression("matches", column("a"), value("x")),
+    expression("toString", column("a"), value("x")),
+    expression("startsWith", column("a"), value("50%")),
+    expression("eq", column("a"), value("back\\slash")),
     expression("in", value("x"), column("a")),
+    expression("in", value("x"), value(["x"])),
+    expression("in", expression("size", column("a")), value([1])),
+    expression("startsWith", value("x"), value("x")),
     expression("eq", { variable: "request.resource.attr.a" }, value("x")),
     expression("eq", value(1), value(1)),
     expression("eq", column("a"), value(1), value(2)),
@@ -293,6 +300,19 @@ describe("what a plan of Cerbos leaves open", () => {
     undefined,
   ])("denies where it has no such form: %j", async (condition) => {
     expect(await told("cerbos", plan(condition))).toMatchObject({ kind: "deny" });
+  });
+
+  it("is asked for by the version and the scope that are configured, and without them by none", async () => {
+    const resourceFor = async (more: object) => {
+      await using client = policyClient("cerbos", fake.url, more);
+      await client.ask(orders);
+      const body = fake.asked.at(-1)?.body as { readonly resource: object } | undefined;
+      return body?.resource;
+    };
+    const chosen = { policyVersion: "v2", scope: "acme.eu" };
+    expect(await resourceFor(chosen)).toMatchObject(chosen);
+    const plain = await resourceFor({ policyVersion: undefined, scope: undefined });
+    expect(Object.keys(plain ?? {}).toSorted()).toEqual(["attr", "kind"]);
   });
 
   it.each([

@@ -6,18 +6,85 @@ import { Directory } from "./directory.ts";
 
 const people = "ou=people,dc=example,dc=org";
 
+const alice = {
+  dn: `uid=alice,${people}`,
+  attributes: { uid: ["alice"] },
+  password: "secret",
+};
+
 describe("Directory", () => {
   it("sends no bind without a password, which a directory would let succeed, and lets nobody in", async () => {
-    const dn = `uid=alice,${people}`;
-    await using fake = await FakeLdap.start({
-      entries: [{ dn, attributes: { uid: ["alice"] }, password: "secret" }],
-    });
+    const { dn } = alice;
+    await using fake = await FakeLdap.start({ entries: [alice] });
     const config = ldapSchema.parse({ url: fake.url, userSearchBase: people });
     await using directory = new Directory(config, virtualHost(1));
     expect(await directory.login("alice", "", "here")).toBe("refused");
     expect(fake.binds).not.toContain(dn);
     expect(await directory.login("alice", "secret", "here")).toMatchObject({ name: "alice" });
     expect(fake.binds).toContain(dn);
+  });
+
+  it("searches as the account that is configured, with its password", async () => {
+    const service = { dn: "cn=gateway,dc=example,dc=org", attributes: {}, password: "service" };
+    await using fake = await FakeLdap.start({ entries: [service, alice] });
+    fake.letsNobodyIn = false;
+    const loginWith = async (bindPassword: string) => {
+      const bound = { bindDn: service.dn, bindPassword };
+      const config = ldapSchema.parse({ url: fake.url, userSearchBase: people, ...bound });
+      await using directory = new Directory(config, virtualHost(1));
+      return await directory.login("alice", "secret", "here");
+    };
+    expect(await loginWith("service")).toMatchObject({ name: "alice" });
+    expect(await loginWith("wrong")).toBe("unavailable");
+  });
+
+  it("knows nobody where the base of its search does not exist", async () => {
+    await using fake = await FakeLdap.start({ entries: [alice] });
+    fake.mood = "baseless";
+    const config = ldapSchema.parse({ url: fake.url, userSearchBase: people });
+    await using directory = new Directory(config, virtualHost(1));
+    expect(await directory.login("alice", "secret", "here")).toBe("refused");
+  });
+
+  it("lets a login leave the line when its time is over, though no connection comes free", async () => {
+    await using fake = await FakeLdap.start({ entries: [alice] });
+    const host = virtualHost(1);
+    const config = ldapSchema.parse({ url: fake.url, userSearchBase: people, poolSize: 1 });
+    await using directory = new Directory(config, host);
+    const comes = new Promise<void>((resolve) => {
+      fake.beforeBind = () => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+    });
+    const over: string[] = [];
+    const enter = (name: string, origin: string): void =>
+      void directory.login("alice", "secret", origin).then(() => over.push(name));
+    enter("first", "here");
+    await comes;
+    enter("second", "here");
+    enter("third", "here");
+    await host.advance(config.timeoutMs - 1);
+    // Another origin's turn comes before the third's, and lasts longer than the third may wait.
+    enter("other", "there");
+    expect(over).toEqual([]);
+    await host.advance(1);
+    await expect.poll(() => over.toSorted()).toEqual(["first", "second", "third"]);
+  });
+
+  it("ends a connection that nobody used for long, and opens another", async () => {
+    await using fake = await FakeLdap.start({ entries: [alice] });
+    const host = virtualHost(1);
+    const config = ldapSchema.parse({ url: fake.url, userSearchBase: people });
+    await using directory = new Directory(config, host);
+    const login = () => directory.login("alice", "secret", "here");
+    await login();
+    await login();
+    expect(fake.connections).toBe(1);
+    await host.advance(30_001);
+    await login();
+    expect(fake.connections).toBe(2);
+    await expect.poll(() => fake.open).toBe(1);
   });
 
   it.each<readonly [LdapMood, string]>([

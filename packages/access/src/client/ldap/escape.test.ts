@@ -6,6 +6,7 @@ import { comparedWithName, filled, filterValue, nameValue } from "./escape.ts";
 describe("filterValue", () => {
   it("escapes what RFC 4515 says, and leaves letters of any script alone", () => {
     expect(filterValue("a*(b)\\c\0")).toBe("a\\2a\\28b\\29\\5cc\\00");
+    expect(filterValue("\u001f\u007f")).toBe("\\1f\\7f");
     expect(filterValue("zoë 日本")).toBe("zoë 日本");
   });
 

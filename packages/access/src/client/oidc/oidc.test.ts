@@ -138,6 +138,18 @@ describe("oidcAuthenticator", () => {
     expect((await tested.show(several)).ok).toBe(true);
   });
 
+  it("calls nobody by an address that the provider does not vouch for, and asks that of no other name", async () => {
+    const shownBy = async (usernameClaim: string, verified: boolean) => {
+      await using tested = testedOf({ usernameClaim });
+      const claims = { email: "alice@example.org", email_verified: verified };
+      const answer = await tested.show(await fake.token({ claims }));
+      return answer.ok ? answer.value.identity.user : answer.error.code;
+    };
+    expect(await shownBy("email", false)).toBe("auth.refused");
+    expect(await shownBy("email", true)).toBe("alice@example.org");
+    expect(await shownBy("sub", false)).toBe("alice");
+  });
+
   it("goes where no header of a token points, and takes no extension it does not know", async () => {
     await using tested = testedOf();
     const before = fake.asked.length;

@@ -211,6 +211,18 @@ function passwordOf(user: string, password: string) {
   return { kind: "password", user, password: new Secret(password) } as const;
 }
 
+describe("a hash thread", () => {
+  it("keeps the process alive while it compares, and not while it has nothing to do", async () => {
+    const { host, holds, answerAll } = hostOf({ mute: true });
+    const hasher = new Hasher(host);
+    const asked = hasher.compare(new Secret("alice-secret"), aliceHash);
+    expect(holds()).toBe(true);
+    await answerAll();
+    expect(await asked).toBe("match");
+    expect(holds()).toBe(false);
+  });
+});
+
 describe("a hasher that is closed", () => {
   it("answers those that are compared, and those in line", async () => {
     const hasher = new Hasher(hostOf({ mute: true }).host);
@@ -227,6 +239,7 @@ function hostOf({ mute = false } = {}) {
   const virtual = virtualHost(1);
   const compared: HashRequest[] = [];
   const held: (() => void)[] = [];
+  let holds = false;
   const start = (): Thread => {
     let answer: (message: unknown) => void = () => {};
     return {
@@ -241,7 +254,9 @@ function hostOf({ mute = false } = {}) {
         answer = handle;
       },
       onExit: () => {},
-      ref: () => {},
+      ref: (on) => {
+        holds = on;
+      },
       terminate: async () => {},
     };
   };
@@ -249,6 +264,8 @@ function hostOf({ mute = false } = {}) {
   return {
     host,
     compared,
+    /** Whether the thread that was told last keeps the process alive. */
+    holds: () => holds,
     advance: (ms: number) => virtual.advance(ms),
     answerAll: async () => {
       await virtual.settle();
