@@ -5,6 +5,7 @@ import type { RoutingStep } from "@gateway/contract/record.ts";
 import { gatewayError } from "../error.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import { compileRoutes, type RoutesConfig } from "./route.ts";
+import { ok } from "../result.ts";
 import { noScripts, type AskScript } from "./rule/ask.ts";
 import { queryOf } from "./rig/queryOf.ts";
 
@@ -138,6 +139,30 @@ describe("Routes.route", () => {
       const { routed } = await route(config, { signal: AbortSignal.abort(reason) });
       expect(routed).toEqual({ ok: false, error: reason });
     }
+  });
+
+  it("asks on behind a script that has no word for the query, and stops at the one that has", async () => {
+    const script = (name: string) => ({ type: "script", script: name, targetGroups: ["batch"] });
+    const words = new Map([["to batch", "batch"]]);
+    const asked: string[] = [];
+    const ask = ((_use: string, name: string) => {
+      asked.push(name);
+      return Promise.resolve(ok(words.get(name) ?? null));
+    }) as AskScript;
+    const user = { type: "userGroup", userToGroup: { alice: "analytics" } };
+    const routed = async (...routers: object[]) =>
+      await route({ routers: routersOf(routers) }, { ask });
+    const second = await routed(script("none"), script("to batch"), script("last"));
+    expect(second.routed).toMatchObject({ ok: true, value: { group: "batch" } });
+    expect(second.trace).toEqual([
+      { step: "script[0]", outcome: "no match" },
+      { step: "script[1]", outcome: "group batch" },
+    ]);
+    expect(asked).toEqual(["none", "to batch"]);
+    const plain = await routed(script("none"), user, script("last"));
+    expect(plain.routed).toMatchObject({ ok: true, value: { group: "analytics" } });
+    const unmatched = await routed(script("none"), script("nothing either"));
+    expect(unmatched.routed).toMatchObject({ ok: true, value: { group: "adhoc" } });
   });
 
   it("only ever answers a group that is enabled and allowed", async () => {

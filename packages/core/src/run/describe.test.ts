@@ -1,6 +1,7 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { err } from "../result.ts";
-import { abortError, gatewayError } from "../error.ts";
+import { abortError, gatewayError, withoutPosition } from "../error.ts";
 import type { Backend } from "../port/backend.ts";
 import { describeQuery } from "./describe.ts";
 import type { Pin } from "../query/pin.ts";
@@ -34,6 +35,36 @@ describe("describeQuery", () => {
     const answer = describeQuery(queryOf("select 1", { pin }), plane, never);
     await plane.host.advance(2_000);
     expect(await answer).toEqual(timeout);
+  });
+
+  it("says where an error is in the client's own text, and not where it is in another", async () => {
+    const error = gatewayError("query.syntax", { position: 8 });
+    const failing: Backend["describe"] = async () => err(error);
+    const own = await describeQuery(queryOf("select n"), describing({ describe: failing }), never);
+    expect(own).toEqual(err(error));
+    const rewritten = describing({ describe: failing, engineSql: "SELECT /* main */ n" });
+    const other = await describeQuery(queryOf("select n"), rewritten, never);
+    expect(other).toEqual(err(withoutPosition(error)));
+  });
+
+  it("takes no slot for a client that has left", async () => {
+    const plane = describing({});
+    let asked = 0;
+    const admitNow = (): undefined => void (asked += 1);
+    const counting = { ...plane, capacity: { ...plane.capacity, admitNow } };
+    const left = AbortSignal.abort(gatewayError("query.cancelled"));
+    expect(await describeQuery(queryOf("select 1"), counting, left)).toMatchObject({
+      error: { code: "query.cancelled" },
+    });
+    expect(asked).toBe(0);
+    await describeQuery(queryOf("select 1"), counting, never);
+    expect(asked).toBe(1);
+  });
+
+  it("leaves nothing that listens to a client that stays", async () => {
+    const { signal } = new AbortController();
+    await describeQuery(queryOf("select 1"), describing({}), signal);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("leaves no timer behind an answer", async () => {

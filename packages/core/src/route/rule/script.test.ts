@@ -69,6 +69,11 @@ describe("conditionsOf with scripts", () => {
     },
   );
 
+  it("send a query nowhere where a script of theirs fails", async () => {
+    const rule = compoundRule({ combine: "all", conditions: [broken], targetGroup: "lab" }, ask);
+    expect(await rule(queryOf({}))).toMatchObject({ error: { code: "script.failed" } });
+  });
+
   const ask = answering({ yes: true, no: false });
 });
 

@@ -39,6 +39,8 @@ export interface PlaneOptions {
     readonly route?: GatewayError;
     readonly police?: GatewayError;
     readonly admit?: GatewayError;
+    readonly translate?: GatewayError;
+    readonly identify?: GatewayError;
   };
   /** What policies note of every query. */
   readonly acted?: readonly string[];
@@ -141,14 +143,18 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       };
       return ok(request);
     },
-    translate: (query) =>
-      ok({
+    translate: (query) => {
+      if (options.refuse?.translate !== undefined) return err(options.refuse.translate);
+      return ok({
         ...query,
         engineSql: options.engineSql ?? query.allowedSql,
         maxExecutionMs: options.limits?.maxExecutionMs,
-      }),
-    identify: (query) =>
-      ok({ ...query, backendIdentity: options.identity ?? { mode: "serviceAccount" } }),
+      });
+    },
+    identify: (query) => {
+      if (options.refuse?.identify !== undefined) return err(options.refuse.identify);
+      return ok({ ...query, backendIdentity: options.identity ?? { mode: "serviceAccount" } });
+    },
     late: () => undefined,
     audience: () => "",
     backend: (name) => {

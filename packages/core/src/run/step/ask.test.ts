@@ -45,6 +45,18 @@ describe("a question on the line to an engine", () => {
     expect(plane.slots.size).toBe(0);
   });
 
+  it.each(["translate", "identify"] as const)(
+    "is not asked of it where %s refuses, and holds nothing",
+    async (step) => {
+      const error = gatewayError("auth.noBackendIdentity");
+      const plane = planeOf({ clusters: { main: silent }, refuse: { [step]: error } });
+      const events = await begun(plane, new AbortController().signal);
+      expect(events.at(-1)).toMatchObject({ kind: "failed", error });
+      expect(plane.lanes).toEqual([]);
+      expect(plane.slots.size).toBe(0);
+    },
+  );
+
   it("takes back the answer to a client that left meanwhile", async () => {
     const client = new AbortController();
     const begins = () => {
