@@ -1,6 +1,7 @@
 /**
  * Wrongs that leave the same program: no test can notice them, so they are not asked for. Each was read, and says why. By
- * the file and what was made of it, since lines move; a file where the same words may be a real wrong is not listed.
+ * the file and what was made of it, since lines move; a file where the same words may be a real wrong is not listed, or
+ * says by `becomes` which of them it means: the text that stands there then.
  */
 export const equivalents = [
   {
@@ -34,6 +35,16 @@ export const equivalents = [
     why: "what is remembered is only not made again; the same text is read in the same way",
   },
   {
+    file: "packages/core/src/guard/guards.ts",
+    whats: ['config.type === "script" ? always'],
+    why: "guards of other kinds name no script: it is undefined there as well",
+  },
+  {
+    file: "packages/core/src/guard/guards.ts",
+    whats: ["ask === undefined ? never"],
+    why: "who looks at it asks whether it is undefined, not whether it is there",
+  },
+  {
     file: "packages/access/src/policy/cerbos.ts",
     whats: ["what stands after ?? is gone"],
     why: "the table was asked a line before whether it has the operator",
@@ -52,5 +63,37 @@ export const equivalents = [
     file: "packages/core/src/route/rule/queryRegex.ts",
     whats: ["if (!compiled.ok) never"],
     why: "no configuration holds a pattern that does not compile; the throw says so of a bug",
+  },
+  {
+    file: "packages/core/src/route/route.ts",
+    whats: ["what stands after ?? is gone"],
+    becomes: "this.#routers[index]?.step",
+    why: "an index of the list's own: the compiler alone asks what else it would be",
+  },
+  {
+    file: "packages/core/src/route/rule/userGroup.ts",
+    whats: ["first === undefined ? never"],
+    why: "no group of users is called undefined: the map answers undefined itself",
+  },
+  {
+    file: "packages/core/src/run/step/live.ts",
+    whats: ["true becomes false"],
+    why: "a signal aborts once, and who was told once may be told only once",
+  },
+  {
+    file: "packages/access/src/catalog/icebergRest.ts",
+    whats: ["what stands after ?? is gone"],
+    becomes: "path.at(-1)",
+    why: "a table's path has a name",
+  },
+  {
+    file: "packages/access/src/client/oidc/oidc.ts",
+    whats: ['if (key === "unknown") never'],
+    why: "a word has no key and no algorithms: verifying by it throws, which refuses as well",
+  },
+  {
+    file: "packages/access/src/client/static/hasher.ts",
+    whats: ["|| becomes &&"],
+    why: "without a thread nobody is taken from the line, and the line was asked before whether it is empty",
   },
 ];

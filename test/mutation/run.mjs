@@ -112,9 +112,10 @@ function sourcesIn(path) {
     .filter((file) => file.endsWith(".ts") && !undecided.test(file));
 }
 
-function isEquivalent(path, { what }) {
+function isEquivalent(path, { what, text }) {
   return equivalents.some(
-    ({ file, whats }) => file === relative(root, path) && whats.includes(what),
+    ({ file, whats, becomes = text }) =>
+      file === relative(root, path) && whats.includes(what) && becomes === text,
   );
 }
 
