@@ -1,6 +1,7 @@
 /** PostgreSQL over its own protocol: the engine contract, types, the list of statements, logins, hosts. */
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
+import { configOf, gatewayOf, portOf } from "../e2e/gateway.ts";
 import { engineSuite } from "@gateway/engines/engine.suite.ts";
 import { open } from "@gateway/engines/postgresql/adapter.ts";
 import { postgresqlConfig } from "@gateway/engines/postgresql/config.ts";
@@ -70,6 +71,95 @@ describe("a real PostgreSQL", () => {
   afterAll(async () => {
     await backend[Symbol.asyncDispose]();
     await watcher.end();
+  });
+
+  it("says how much a statement would read", async () => {
+    await watcher.query(`drop table if exists scanned, scanned_other;
+      create table scanned (id int primary key, filler text);
+      insert into scanned select i, repeat('x', 200) from generate_series(1, 20000) i;
+      create table scanned_other (id int); analyze scanned`);
+    const size = Number(
+      (await watcher.query("select pg_table_size('scanned') as size")).rows[0]?.size,
+    );
+    expect(size).toBeGreaterThan(4_000_000);
+    const asked = async (sql: string, parameters: readonly Parameter[] = []) =>
+      valueOf(await backend.estimateScan!(identifiedOf(sql, parameters), never));
+    expect(await asked("select count(*) from scanned where filler = 'y'")).toEqual({ bytes: size });
+    const twice = "with w as (select * from scanned) select * from w union all table scanned";
+    expect(await asked(twice)).toEqual({ bytes: 2 * size });
+    for (const writes of [
+      "create table scanned_copy as select * from scanned",
+      "insert into scanned_other select id from scanned",
+      "delete from scanned where filler like '%y'",
+      "declare c cursor for select * from scanned",
+    ])
+      expect(await asked(writes)).toEqual({ bytes: size });
+    const key: Parameter = { type: { kind: "integer", bits: 32, signed: true }, value: 7n };
+    const few = [
+      asked("select * from scanned where id = $1", [key]),
+      asked("select * from scanned limit 10"),
+      asked("select * from scanned order by id limit 10"),
+      asked("select s.* from scanned s join (values (1), (2)) v (id) using (id)"),
+    ];
+    for (const estimate of await Promise.all(few)) {
+      if (!("bytes" in estimate)) throw new Error(estimate.unknown);
+      expect(estimate.bytes).toBeGreaterThan(0);
+      expect(estimate.bytes).toBeLessThan(size / 10);
+    }
+    expect(await asked("select 1")).toEqual({ bytes: 0 });
+    expect(await asked("create table none (a int generated always as identity)")).toEqual({
+      bytes: 0,
+    });
+    expect(await asked("explain analyze select * from scanned")).toHaveProperty("unknown");
+    expect(await asked("reindex table scanned")).toHaveProperty("unknown");
+    const { rows } = await watcher.query("select count(*)::int as left from scanned");
+    expect(rows).toEqual([{ left: 20_000 }]);
+  });
+
+  it("asks for a plan of one statement, and says where it is wrong", async () => {
+    const asked = async (sql: string) => await backend.estimateScan!(identifiedOf(sql), never);
+    await watcher.query("drop table if exists scanned_kept; create table scanned_kept (a int)");
+    expect(await asked("select 1; drop table scanned_kept")).toMatchObject({
+      error: { code: "query.unsupported" },
+    });
+    expect(await asked("select 1 from scanned_kept where b = 1")).toMatchObject({
+      error: { position: 34 },
+    });
+    expect((await watcher.query("table scanned_kept")).rows).toEqual([]);
+  });
+
+  it("lets a guard refuse what reads too much, in a transaction too", async () => {
+    await watcher.query(`drop table if exists scan_guarded; create table scan_guarded as
+      select i as id, repeat('x', 200) as filler from generate_series(1, 20000) i`);
+    const guard = { name: "scans", type: "maxScanBytes", maxBytes: 1_000_000 };
+    await using gateway = await gatewayOf(
+      configOf({
+        clusters: { local: { engine: "postgresql", hosts: [url.host], auth } },
+        clusterGroups: { default: { members: ["local"], maxRunningQueries: 4 } },
+        guardrails: { guards: [guard] },
+      }),
+    );
+    const client = new pg.Client({
+      host: "127.0.0.1",
+      port: portOf(gateway, "postgresWire"),
+      user: "ann",
+    });
+    await client.connect();
+    const refused = {
+      message: expect.stringMatching(/would read about \d+ bytes; at most 1000000/),
+    };
+    await expect(client.query("select * from scan_guarded")).rejects.toMatchObject(refused);
+    const byId = "select id from scan_guarded where id = $1";
+    await expect(client.query(byId, [1])).rejects.toMatchObject(refused);
+    await watcher.query("create index on scan_guarded (id); analyze scan_guarded");
+    expect((await client.query(byId, [1])).rows).toEqual([{ id: 1 }]);
+    await client.query("begin");
+    expect((await client.query(byId, [2])).rows).toEqual([{ id: 2 }]);
+    await expect(client.query("delete from scan_guarded")).rejects.toMatchObject(refused);
+    await client.query("rollback");
+    await client.query("create temp table own as select 1 as a");
+    expect((await client.query("table own")).rows).toEqual([{ a: 1 }]);
+    await client.end();
   });
 
   it("keeps every digit of a numeric", async () => {

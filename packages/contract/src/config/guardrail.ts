@@ -6,7 +6,6 @@
  * statements are judged is in core/guard.
  */
 import { z } from "zod";
-import { notBuiltVariant } from "./notBuilt.ts";
 import { policyServerParts } from "./policyServer.ts";
 import { conditions } from "./router.ts";
 import { scriptName } from "./script.ts";
@@ -192,6 +191,38 @@ const rowLimit = z
   })
   .meta({ title: "Row guard", description: "Limits the rows of a result." });
 
+const maxScanBytes = z
+  .strictObject({
+    type: z.literal("maxScanBytes"),
+    ...scope,
+    action,
+    maxBytes: z
+      .int()
+      .min(1)
+      .meta({
+        title: "Bytes",
+        description: "Most bytes that the engine says a statement may read.",
+        "x-unit": "bytes",
+        examples: [10_737_418_240],
+      }),
+    whenUnknown: z.enum(["deny", "allow"]).default("deny").meta({
+      title: "Without an estimate",
+      description:
+        "Do as the action says with a statement whose reading the engine can not estimate, or let it run.",
+    }),
+  })
+  .meta({
+    title: "Scan guard",
+    description:
+      "Asks the engine, on the slot, how many bytes a statement would read. Groups it judges have clusters of the engine postgresql only.",
+  });
+
+/** Engines that say before a statement runs how much it would read. */
+export const scanEstimatingEngines: ReadonlySet<string> = new Set(["postgresql"]);
+
+/** A limit of what statements read, by their engine's own estimate. */
+export type ScanGuardConfig = z.output<typeof maxScanBytes>;
+
 const script = z.strictObject({ type: z.literal("script"), ...scope, script: scriptName }).meta({
   title: "Script guard",
   description:
@@ -292,11 +323,7 @@ export const guardSchema = z
     requirePredicate,
     timeLimit,
     rowLimit,
-    notBuiltVariant(
-      "type",
-      "maxScanBytes",
-      "limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
-    ),
+    maxScanBytes,
     script,
     webhook,
   ])

@@ -8,7 +8,7 @@
 import type { GuardConfig } from "@gateway/contract/config/guardrail.ts";
 import { gatewayError, type GatewayError } from "../error.ts";
 import type { GuardService } from "../port/sql/guardService.ts";
-import type { Guarded, Query, QueryLimits } from "../query/query.ts";
+import type { Guarded, Query, QueryLimits, ScanLimit } from "../query/query.ts";
 import { err, ok, unreachable, type Result } from "../result.ts";
 import type { AskScript } from "../route/rule/ask.ts";
 import { asksScript, conditionsOf } from "../route/rule/compound.ts";
@@ -26,6 +26,7 @@ import {
 } from "./asked.ts";
 import { judgeOf, type Judge } from "./judges.ts";
 import { isOfSession } from "./kinds.ts";
+import { scanLimitOf } from "./scan.ts";
 import { deniedBy, toldBy, warningOf, type PolicyLog } from "./told.ts";
 import { hookOf, type Hook } from "./webhook.ts";
 
@@ -66,6 +67,7 @@ interface CompiledGuard extends AskedGuard {
   readonly work:
     | { readonly kind: "asked" }
     | { readonly kind: "judge"; readonly warns: boolean; readonly judge: Judge }
+    | { readonly kind: "scan"; readonly limit: ScanLimit }
     | { readonly kind: "time"; readonly maxExecutionMs: number }
     | { readonly kind: "rows"; readonly maxRows: number; readonly rewrites: boolean };
 }
@@ -135,6 +137,8 @@ interface Verdict {
   readonly warnings: string[];
   /** Guards whose services are asked about the engine's text. */
   readonly services: string[];
+  /** Limits that the engine is asked about. */
+  readonly scans: ScanLimit[];
   maxExecutionMs: number | undefined;
   maxRows: number | undefined;
   /** Rows of a LIMIT that has to be written. */
@@ -152,6 +156,7 @@ function* judged(
   const verdict: Verdict = {
     warnings: [],
     services: [],
+    scans: [],
     maxExecutionMs,
     maxRows,
     writtenRows: undefined,
@@ -191,12 +196,12 @@ function* judgedAgain(
 
 /** Undefined where nothing is added to a query whose text stays. */
 function guardedOf(
-  { warnings, services, maxExecutionMs, maxRows }: Verdict,
+  { warnings, services, scans, maxExecutionMs, maxRows }: Verdict,
   limits: QueryLimits,
   written: boolean,
 ): Guarded | undefined {
   const lowered = maxExecutionMs !== limits.maxExecutionMs || maxRows !== limits.maxRows;
-  const late = services.length === 0 ? undefined : { services };
+  const late = services.length + scans.length === 0 ? undefined : { services, scans };
   if (!written && !lowered && warnings.length === 0 && late === undefined) return undefined;
   return { warnings, limits: { ...limits, maxExecutionMs, maxRows }, late };
 }
@@ -229,6 +234,9 @@ function* judgedBy(
       verdict.warnings.push(warningOf(name, text));
       return undefined;
     }
+    case "scan":
+      verdict.scans.push(work.limit);
+      return undefined;
     case "time":
       verdict.maxExecutionMs = lower(verdict.maxExecutionMs, work.maxExecutionMs);
       log.acted(`guard ${name}: at most ${work.maxExecutionMs / 1_000} s`);
@@ -291,6 +299,8 @@ function workOf(config: GuardConfig): CompiledGuard["work"] {
       return { kind: "time", maxExecutionMs: config.maxExecutionSecs * 1_000 };
     case "rowLimit":
       return { kind: "rows", maxRows: config.maxRows, rewrites: config.action === "rewrite" };
+    case "maxScanBytes":
+      return { kind: "scan", limit: scanLimitOf(config) };
     case "script":
     case "webhook":
       return { kind: "asked" };

@@ -61,6 +61,7 @@ function askingWith(said: HookSaid, stages: Hook["stages"] = ["after"]) {
   const asked: LateAsked = {
     guards: { hooks: new Map([["g", hook]]), messages: new Map() },
     dialect: "trino",
+    askScan: () => undefined,
     log: { acted: () => {} },
     signal: new AbortController().signal,
   };
@@ -75,7 +76,7 @@ function sentAs(engineSql: string): Identified {
     group: "main",
     engineSql,
     slot: { cluster: "lake" } as Identified["slot"],
-    guarded: { warnings: [], limits, late: { services: ["g"] } },
+    guarded: { warnings: [], limits, late: { services: ["g"], scans: [] } },
   };
   return made as Identified;
 }

@@ -7,6 +7,7 @@ import type { Identified, Query } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { readStatement } from "../sql/statement.ts";
+import { scanSaid, type AskScan } from "./scan.ts";
 import type { Guards } from "./guards.ts";
 import { toldBy, unavailableBy, type PolicyLog } from "./told.ts";
 
@@ -15,6 +16,7 @@ export interface LateAsked {
   readonly guards: Pick<Guards, "hooks" | "messages"> | undefined;
   /** Of the engine. */
   readonly dialect: Dialect;
+  readonly askScan: AskScan;
   readonly log: PolicyLog;
   readonly signal: AbortSignal;
 }
@@ -24,7 +26,18 @@ export function lateSaid(
   query: Identified,
   asked: LateAsked,
 ): Promise<Result<readonly string[], GatewayError>> | undefined {
-  return query.guarded?.late === undefined ? undefined : servicesSaid(query, asked);
+  return query.guarded?.late === undefined ? undefined : allSaid(query, asked);
+}
+
+/** The engine is asked last: what services refuse costs it nothing. */
+async function allSaid(
+  query: Identified,
+  asked: LateAsked,
+): Promise<Result<readonly string[], GatewayError>> {
+  const services = await servicesSaid(query, asked);
+  if (!services.ok) return services;
+  const scans = await scanSaid(query, query.guarded?.late?.scans ?? [], asked);
+  return scans.ok ? ok([...services.value, ...scans.value]) : scans;
 }
 
 async function servicesSaid(

@@ -24,7 +24,19 @@ export interface Lane {
   execute(query: Identified, signal: AbortSignal): ResultStream;
   /** Parameter and column types without running. */
   describe(query: Identified, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
+  /**
+   * How many bytes the statement would read, asked of the engine under the query's own identity, where it would run.
+   * Nothing of it runs. In a transaction an error ends the transaction as one of the statement would. Present on all
+   * lanes of an engine that can say so, and on no other's.
+   */
+  estimateScan?(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<ScanEstimate, GatewayError>>;
 }
+
+/** 0 for what reads no table. `unknown`: why nobody can say, in a few words that name nothing of the statement's. */
+export type ScanEstimate = { readonly bytes: number } | { readonly unknown: string };
 
 /** A connection of its own with an open transaction. Disposing rolls it back and returns the connection; it never rejects. */
 export interface PinnedLane extends Lane, AsyncDisposable {

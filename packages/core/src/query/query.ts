@@ -174,6 +174,20 @@ export interface Guarded {
 export interface LateGuards {
   /** Names of those whose services are asked about that text. */
   readonly services: readonly string[];
+  /** Limits of what the engine says it would read. */
+  readonly scans: readonly ScanLimit[];
+}
+
+/** How much a statement may read, as the guard of that name has it. */
+export interface ScanLimit {
+  readonly name: string;
+  /** What the client reads instead of the guard's own words. */
+  readonly message: string | undefined;
+  readonly maxBytes: number;
+  /** A statement above the limit runs with a warning. */
+  readonly warns: boolean;
+  /** A statement whose engine can not estimate it runs. */
+  readonly passesUnknown: boolean;
 }
 
 /** What a group allows each of its queries; undefined means no limit. Times in milliseconds. */

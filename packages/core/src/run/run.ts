@@ -130,7 +130,10 @@ function* runAttempt(slot: Slot, open: OpenQuery, way: Way, plane: DataPlane): C
     const asking = attempt.late(query);
     if (asking !== undefined) {
       const warnings = yield* waited(asking);
-      if (!warnings.ok) return { last: failed(warnings.error), reached: true };
+      if (!warnings.ok) {
+        const reached = warnings.error.code !== "cluster.connectFailed" || open.signal.aborted;
+        return { last: failed(warnings.error), reached };
+      }
       yield* warningsOf({ warnings: warnings.value });
     }
     const keeps = way.generation.backend(slot.cluster).mayKeep?.(query) === true;

@@ -15,6 +15,7 @@ import type { ScriptConfig, ScriptUse } from "@gateway/contract/config/script.ts
 import type { TranslationConfig } from "@gateway/contract/config/translation.ts";
 import { compileRegex } from "../regex/regex.ts";
 import { unreachable } from "../result.ts";
+import { scanProblems } from "./scans.ts";
 import { catalogProblems } from "./catalog/check.ts";
 
 /** One thing that is wrong. `path` leads to it from the root, as zod's issues have it. */
@@ -75,6 +76,7 @@ export function checkSnapshot(config: SnapshotParts): readonly ConfigProblem[] {
       ? []
       : unknownGroup(routingFallback, groups, ["routingFallback"])),
     ...guardProblems(config.guardrails?.guards ?? [], { groups, scripts }),
+    ...scanProblems(config, engines),
     ...rewriteProblems(config, { groups, scripts }),
     ...translationProblems(config, groups),
     ...accessProblems(config.accessControl, groups),

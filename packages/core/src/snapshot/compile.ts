@@ -149,10 +149,10 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       return forEngine(query, writing, { limits, rewrites, guards });
     },
     identify: identities.identify,
-    late: (query, log, signal) => {
+    late: (query, { log, askScan }, signal) => {
       const { guards } = found(groups, query.group);
       const dialect = backends.get(query.slot.cluster)?.dialect ?? "generic";
-      return lateSaid(query, { guards, dialect, log, signal });
+      return lateSaid(query, { guards, dialect, askScan, log, signal });
     },
     audience: (query) =>
       policing.audience(query, identities.audience(query, found(groups, query.group).members)),

@@ -21,6 +21,7 @@ import type {
   QueryLimits,
 } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
+import type { AskScan } from "../guard/scan.ts";
 import type { PolicyLog } from "../guard/told.ts";
 
 /** How an open cluster does, as this process probes it. */
@@ -30,6 +31,12 @@ export interface ClusterHealth {
   readonly state: "starting" | "up" | "down";
   /** By group; groups without a breaker are absent. */
   readonly breakers: Readonly<Record<string, "closed" | "open" | "halfOpen">>;
+}
+
+/** Who is asked and told by guards that judge the engine's text. */
+export interface LateTold {
+  readonly askScan: AskScan;
+  readonly log: PolicyLog;
 }
 
 /** The stages of a query that depend on config, in their order on the line. None of them throws. */
@@ -68,11 +75,11 @@ export interface Generation {
   ): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>>;
   /**
    * What guards say of the engine's text, before it runs: warnings for the client, or a refusal. Undefined where nobody
-   * is asked.
+   * is asked. `askScan` asks the engine there where the statement will run.
    */
   late(
     query: Identified,
-    log: PolicyLog,
+    told: LateTold,
     signal: AbortSignal,
   ): Promise<Result<readonly string[], GatewayError>> | undefined;
   /** What a listing shows the caller of these tables. A promise only under access control. */

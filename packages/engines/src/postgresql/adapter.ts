@@ -5,6 +5,7 @@ import type {
   KeptLane,
   PinnedLane,
   RunningStatements,
+  ScanEstimate,
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -26,6 +27,7 @@ import { hostOf } from "@gateway/contract/config/server.ts";
 import { Logins, type Refused } from "../connect/logins.ts";
 import { serverTls, type ServerTls } from "../connect/tls.ts";
 import { defaultPort, type PostgresqlConfig, type PostgresqlMode } from "./config.ts";
+import { estimateOn } from "./estimate.ts";
 import { asOf, errorOfLogin } from "./identity.ts";
 import { courseOn, describeOn, judgedIn, type RunContext } from "./lane.ts";
 import { KeptConnection } from "./kept.ts";
@@ -142,6 +144,19 @@ class PostgresqlBackend implements Backend {
     if (!taken.ok) return taken;
     using held = taken.value;
     return await describeOn(held.member, query, this.#context("statement"), signal);
+  }
+
+  async estimateScan(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<ScanEstimate, GatewayError>> {
+    const taken = await this.#take(query, signal);
+    if (!taken.ok) return taken;
+    using held = taken.value;
+    const estimated = await estimateOn(held.member, query, this.#context("statement"), signal);
+    // Whoever gets the connection next brings it where its own session stands.
+    held.member.settled = false;
+    return estimated;
   }
 
   async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {

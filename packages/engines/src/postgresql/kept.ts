@@ -4,7 +4,7 @@
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import { gatewayError } from "@gateway/core/error.ts";
-import type { PinnedLane } from "@gateway/core/port/backend.ts";
+import type { PinnedLane, ScanEstimate } from "@gateway/core/port/backend.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { KeptListener } from "@gateway/core/query/pin.ts";
@@ -13,6 +13,7 @@ import { err, type Result } from "@gateway/core/result.ts";
 import { ask } from "./client/ask.ts";
 import type { Member } from "./client/member.ts";
 import type { Taken } from "./client/pool.ts";
+import { estimateOn } from "./estimate.ts";
 import { nameOf } from "./identity.ts";
 import {
   describeOn,
@@ -73,6 +74,15 @@ export class KeptConnection implements LookingLane {
     const refused = this.#refusal(query);
     if (refused !== undefined) return err(refused);
     return await describeOn(this.#taken.member, query, this.#context, signal);
+  }
+
+  async estimateScan(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<ScanEstimate, GatewayError>> {
+    const refused = this.#refusal(query);
+    if (refused !== undefined) return err(refused);
+    return await estimateOn(this.#taken.member, query, this.#context, signal);
   }
 
   async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {

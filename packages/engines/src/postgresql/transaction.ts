@@ -1,6 +1,6 @@
 /** Transactions: each on a connection of its own until it is over, one statement at a time. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { KeptLane, PinnedLane } from "@gateway/core/port/backend.ts";
+import type { KeptLane, PinnedLane, ScanEstimate } from "@gateway/core/port/backend.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
@@ -9,6 +9,7 @@ import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts
 import type { Statement } from "@gateway/core/sql/statement.ts";
 import { ask } from "./client/ask.ts";
 import type { Taken } from "./client/pool.ts";
+import { estimateOn } from "./estimate.ts";
 import { nameOf } from "./identity.ts";
 import {
   askToEnd,
@@ -100,6 +101,16 @@ export class TransactionLane implements PinnedLane {
     const refused = this.#refusal(query) ?? (await this.#isolate(query, signal));
     if (refused !== undefined) return err(refused);
     return await describeOn(this.#taken.member, query, this.#context, signal);
+  }
+
+  async estimateScan(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<ScanEstimate, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    const refused = this.#refusal(query) ?? (await this.#isolate(query, signal));
+    if (refused !== undefined) return err(refused);
+    return await estimateOn(this.#taken.member, query, this.#context, signal);
   }
 
   async commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {

@@ -62,7 +62,7 @@ describe("parseConfig", () => {
     expect(linesFor("just text\n")).toEqual(["must be a map of keys, not text"]);
   });
 
-  it("says for each part that is not built yet which key asks for it", () => {
+  it("refuses a limit of scanned bytes over an engine that can not estimate them", () => {
     const text = `
 clusters:
   a: { engine: duckDb }
@@ -70,10 +70,10 @@ clusterGroups:
   g: { members: [a], maxRunningQueries: 1 }
 guardrails:
   guards:
-    - { name: a, type: maxScanBytes, bytes: 1 }
+    - { name: a, type: maxScanBytes, maxBytes: 1 }
 `;
     expect(linesFor(text)).toEqual([
-      "guardrails.guards[0].type: not built yet: limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
+      "guardrails.guards[0].type: the group g has the cluster a of the engine duckDb, which does not say before a statement runs how many bytes it would read",
     ]);
   });
 

@@ -61,6 +61,10 @@ export interface PlaneOptions {
   };
   /** Whose writes in a read-only transaction the engine itself refuses. */
   readonly refusesWritesOf?: Dialect;
+  /** What guards say of the engine's text; nobody is asked without it. */
+  readonly late?: Generation["late"];
+  /** What an engine says of how much a statement would read, on every lane; without it, it can not say. */
+  readonly estimateScan?: (cluster: string) => ReturnType<NonNullable<Backend["estimateScan"]>>;
   /** What an engine does when it is asked to describe; without it, it knows of no columns. */
   readonly describe?: Backend["describe"];
   /** As whom the engine sees a query; the service account unless told. */
@@ -155,7 +159,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       if (options.refuse?.identify !== undefined) return err(options.refuse.identify);
       return ok({ ...query, backendIdentity: options.identity ?? { mode: "serviceAccount" } });
     },
-    late: () => undefined,
+    late: options.late ?? (() => undefined),
     audience: () => "",
     backend: (name) => {
       const found = backends.find(({ cluster }) => cluster === name);
@@ -184,11 +188,15 @@ function backendOf(
     dialects,
     refusesWritesOf,
     describe = async () => ok({ parameters: [], columns: [] }),
+    estimateScan,
   }: PlaneOptions,
 ): Backend {
+  const estimates =
+    estimateScan === undefined ? {} : { estimateScan: async () => await estimateScan(cluster) };
   const pinned: PinnedLane = {
     execute,
     describe,
+    ...estimates,
     commit: async () => logged(lanes, "commit"),
     rollback: async () => logged(lanes, "rollback"),
     ...(transactions === undefined ? {} : { goesOn: async () => transactions.goesOn() }),
@@ -203,6 +211,7 @@ function backendOf(
     catalogs: ["memory", cluster],
     execute,
     describe,
+    ...estimates,
     begin: async () => {
       if (transactions?.begins() === false) return err(gatewayError("cluster.connectFailed"));
       lanes.push(`begin ${cluster}`);

@@ -7,8 +7,9 @@
  */
 import { attemptOutcome } from "../../cluster/breaker.ts";
 import type { EndAttempt } from "../../cluster/breakers.ts";
-import { abortError, withoutPosition, type GatewayError } from "../../error.ts";
-import type { Backend } from "../../port/backend.ts";
+import { abortError, gatewayError, withoutPosition, type GatewayError } from "../../error.ts";
+import type { AskScan } from "../../guard/scan.ts";
+import type { Backend, ScanEstimate } from "../../port/backend.ts";
 import type { Host } from "../../port/host.ts";
 import type { LastEvent } from "../../query/event.ts";
 import type { Identified } from "../../query/query.ts";
@@ -20,6 +21,11 @@ import { endedWhenLost, lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
 import { PatientReader } from "./patience.ts";
 import type { Underway } from "./underway.ts";
 import type { Way } from "./way.ts";
+
+const estimating: Question<ScanEstimate> = {
+  ask: async (backend, query, signal) =>
+    (await backend.estimateScan?.(query, signal)) ?? err(gatewayError("query.unsupported")),
+};
 
 export class Attempt implements AsyncDisposable {
   readonly #slot: Slot;
@@ -60,7 +66,8 @@ export class Attempt implements AsyncDisposable {
 
   /** What guards say of the text that the engine will be sent. Undefined where nobody is asked. */
   late(query: Identified): Promise<Result<readonly string[], GatewayError>> | undefined {
-    return this.#way.generation.late(query, this.#underway, this.#underway.signal);
+    const told = { log: this.#underway, askScan: this.#askScan };
+    return this.#way.generation.late(query, told, this.#underway.signal);
   }
 
   /** Hands the query to the cluster's adapter, which asks the engine with the first look at the events. */
@@ -121,6 +128,10 @@ export class Attempt implements AsyncDisposable {
     if (ignored) this.#underway.remains(this.#freed);
     return ignored || this.#kept ? undefined : this.#giveBack();
   }
+
+  /** As any question to the engine: one that can not be reached counts against its cluster. */
+  readonly #askScan: AskScan = (query) =>
+    this.#backend.estimateScan === undefined ? undefined : this.ask(estimating, query);
 
   get #backend(): Backend {
     return this.#way.generation.backend(this.#slot.cluster);

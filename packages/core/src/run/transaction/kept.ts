@@ -4,6 +4,7 @@
  * stays with it for as long as anything is left there.
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
+import type { AskScan } from "../../guard/scan.ts";
 import type { PolicyLog } from "../../guard/told.ts";
 import type { KeptLane } from "../../port/backend.ts";
 import type { Host } from "../../port/host.ts";
@@ -242,7 +243,9 @@ async function* guardedLate(
   open: OpenQuery,
   { kept, query, active }: { kept: KeptSession; query: Identified; active: Generation | undefined },
 ): Stage {
-  const late = await judging(kept, active).late(query, open.live, open.live.signal);
+  const { signal } = open.live;
+  const askScan: AskScan = (asked) => kept.held.lane.estimateScan?.(asked, signal);
+  const late = await judging(kept, active).late(query, { log: open.live, askScan }, signal);
   if (late?.ok === false) return failed(late.error);
   if (late !== undefined) yield* warningsOf({ warnings: late.value });
   return yield* passed(open, kept, query);

@@ -4,6 +4,7 @@
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import { err, type Result } from "../../result.ts";
+import type { AskScan } from "../../guard/scan.ts";
 import type { Statement } from "../../sql/statement.ts";
 import { abortedWith, Canceller } from "../../tool/canceller.ts";
 import type { Host } from "../../port/host.ts";
@@ -88,7 +89,9 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
     yield* warningsOf(guarded);
   }
   const { generation } = pin.held.generation;
-  const late = await generation.late(identified.value, open.live, open.live.signal);
+  const askScan: AskScan = (query) => lane.estimateScan?.(query, open.live.signal);
+  const told = { log: open.live, askScan };
+  const late = await generation.late(identified.value, told, open.live.signal);
   if (late?.ok === false) return { kind: "failed", error: late.error };
   if (late !== undefined) yield* warningsOf({ warnings: late.value });
   points.run(open.query.statement);
