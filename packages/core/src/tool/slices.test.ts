@@ -6,13 +6,21 @@ const client = { over: false };
 
 describe("slices", () => {
   it("let others be served between two slices, each of as many steps as its time allows", async () => {
-    const { slices, state } = made(0.2);
+    const { slices, state, steps } = made(0.2);
     const found = await slices.run({ steps: steps(8, "found"), user: "ann", client });
     expect({ found, served: state.served }).toEqual({ found: "found", served: 3 });
   });
 
+  it("are single steps while somebody is served, and longer again afterwards", async () => {
+    const { slices, state, steps } = made(0.25);
+    state.othersMs = [0.125];
+    await slices.run({ steps: steps(20, "found"), user: "ann", client });
+    // Two steps, then eight alone for two milliseconds, five times two again, and the end.
+    expect(state.served).toBe(1 + 8 + 5 + 1);
+  });
+
   it("go round the users, and within a user one after the other", async () => {
-    const { slices } = made(1);
+    const { slices, steps } = made(1);
     const ended: string[] = [];
     const run = async (user: string, name: string, count: number) => {
       ended.push((await slices.run({ steps: steps(count, name), user, client })) ?? "over");
@@ -46,7 +54,7 @@ describe("slices", () => {
   });
 
   it("reject with what a step throws, and go on with the next", async () => {
-    const { slices } = made(1);
+    const { slices, steps } = made(1);
     const broken = slices.run({
       steps: (function* (): Steps<void> {
         yield;
@@ -61,22 +69,22 @@ describe("slices", () => {
   });
 });
 
-/** `stepMs`: how long the clock says that each step took. */
+/** `stepMs`: how long each step takes; `othersMs`: how long others are served after each of the first slices. */
 function made(stepMs: number) {
-  const state = { served: 0, nowMs: 0 };
+  const state = { served: 0, nowMs: 0, othersMs: [] as number[] };
   const slices = slicesOf({
     othersServed: async () => {
       state.served += 1;
+      state.nowMs += state.othersMs.shift() ?? 0;
     },
-    nowMs: () => {
-      state.nowMs += stepMs;
-      return state.nowMs;
-    },
+    nowMs: () => state.nowMs,
   });
-  return { slices, state };
-}
-
-function* steps<Found>(count: number, found: Found): Steps<Found> {
-  for (let step = 0; step < count; step += 1) yield;
-  return found;
+  function* steps<Found>(count: number, found: Found): Steps<Found> {
+    for (let step = 0; step < count; step += 1) {
+      state.nowMs += stepMs;
+      yield;
+    }
+    return found;
+  }
+  return { slices, state, steps };
 }
