@@ -1,5 +1,6 @@
 /** PostgreSQL over its own protocol: the engine contract, types, the list of statements, logins, hosts. */
 import type { Backend } from "@gateway/core/port/backend.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { configOf, gatewayOf, portOf } from "../e2e/gateway.ts";
 import { engineSuite } from "@gateway/engines/engine.suite.ts";
@@ -83,7 +84,7 @@ describe("a real PostgreSQL", () => {
     );
     expect(size).toBeGreaterThan(4_000_000);
     const asked = async (sql: string, parameters: readonly Parameter[] = []) =>
-      valueOf(await backend.estimateScan!(identifiedOf(sql, parameters), never));
+      valueOf(await scanOf(backend, identifiedOf(sql, parameters)));
     expect(await asked("select count(*) from scanned where filler = 'y'")).toEqual({ bytes: size });
     const twice = "with w as (select * from scanned) select * from w union all table scanned";
     expect(await asked(twice)).toEqual({ bytes: 2 * size });
@@ -117,7 +118,7 @@ describe("a real PostgreSQL", () => {
   });
 
   it("asks for a plan of one statement, and says where it is wrong", async () => {
-    const asked = async (sql: string) => await backend.estimateScan!(identifiedOf(sql), never);
+    const asked = async (sql: string) => await scanOf(backend, identifiedOf(sql));
     await watcher.query("drop table if exists scanned_kept; create table scanned_kept (a int)");
     expect(await asked("select 1; drop table scanned_kept")).toMatchObject({
       error: { code: "query.unsupported" },
@@ -388,4 +389,9 @@ async function lockedRole(client: pg.Client, how: string): Promise<void> {
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+async function scanOf(backend: Backend, query: Identified) {
+  if (backend.estimateScan === undefined) throw new Error("it can not say how much it would read");
+  return await backend.estimateScan(query, never);
 }

@@ -266,7 +266,7 @@ export const rooms = {
     generation: ["starting.ts"],
     history: ["config"],
     judge: ["config"],
-    ops: ["config", "host"],
+    ops: ["config", "host", "starting.ts"],
     processes: ["config", "host", "ops"],
     relay: ["config"],
     control: ["config", "generation", "history", "judge", "starting.ts"],

@@ -143,6 +143,6 @@ function planeWith(answer: (cluster: string) => Answer) {
 async function allOf(plane: TestPlane, sql: string, pin?: Pin): Promise<readonly ResultEvent[]> {
   const events: ResultEvent[] = [];
   const stream = runQuery(queryOf(sql, { pin }), plane, new AbortController().signal);
-  for await (const event of stream) events.push(event as ResultEvent);
+  for await (const event of stream) events.push(event);
   return events;
 }

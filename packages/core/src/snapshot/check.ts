@@ -4,6 +4,7 @@
  *
  * It is not about shapes: the schemas have checked those before.
  */
+import { scanEstimatingEngines } from "@gateway/contract/config/guardrail.ts";
 import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
 import type { CatalogProviderConfig } from "@gateway/contract/config/catalogProvider.ts";
 import type { GroupConfig } from "@gateway/contract/config/group.ts";
@@ -15,7 +16,6 @@ import type { ScriptConfig, ScriptUse } from "@gateway/contract/config/script.ts
 import type { TranslationConfig } from "@gateway/contract/config/translation.ts";
 import { compileRegex } from "../regex/regex.ts";
 import { unreachable } from "../result.ts";
-import { scanProblems } from "./scans.ts";
 import { catalogProblems } from "./catalog/check.ts";
 
 /** One thing that is wrong. `path` leads to it from the root, as zod's issues have it. */
@@ -343,4 +343,31 @@ function unknownName(
   const more = names.length > namesShownMax ? ", …" : "";
   const hint = names.length === 0 ? "" : `; known: ${shown}${more}`;
   return [{ path, reason: `there is no ${what} ${JSON.stringify(name)}${hint}` }];
+}
+
+/**
+ * Guards that ask engines how much a statement would read judge no group with an engine that can not say so. One problem for
+ * each guard and group, with the first cluster that is in its way.
+ */
+function scanProblems(
+  { guardrails, clusterGroups }: Pick<SnapshotParts, "guardrails" | "clusterGroups">,
+  engines: ReadonlyMap<string, string>,
+): readonly ConfigProblem[] {
+  return (guardrails?.guards ?? []).flatMap((guard, index) => {
+    if (guard.type !== "maxScanBytes") return [];
+    return (guard.clusterGroups ?? Object.keys(clusterGroups)).flatMap((group) => {
+      const members = Object.hasOwn(clusterGroups, group) ? clusterGroups[group]?.members : [];
+      const other = members?.find((name) => !estimates(engines.get(name)));
+      if (other === undefined) return [];
+      const named = guard.clusterGroups?.indexOf(group) ?? -1;
+      const at = ["guardrails", "guards", index];
+      const reason = `the group ${group} has the cluster ${other} of the engine ${engines.get(other) ?? ""}, which does not say before a statement runs how many bytes it would read`;
+      return [{ path: named < 0 ? [...at, "type"] : [...at, "clusterGroups", named], reason }];
+    });
+  });
+}
+
+/** A name that leads to no cluster is a problem of its own. */
+function estimates(engine: string | undefined): boolean {
+  return engine === undefined || scanEstimatingEngines.has(engine);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { builtWords, notBuilt, notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
+import { builtWords, notBuilt, notBuiltVariant } from "@gateway/contract/config/rig/notBuilt.ts";
 import { rootJsonSchema } from "../config/load.ts";
 import type { JsonSchema } from "@gateway/control/config/keys.ts";
 import { fileHeading, sectionsOf, type Section } from "./sections.ts";

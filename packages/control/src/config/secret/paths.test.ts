@@ -1,5 +1,5 @@
 import type { Json } from "@gateway/contract/canonical.ts";
-import { notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
+import { notBuiltVariant } from "@gateway/contract/config/rig/notBuilt.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";

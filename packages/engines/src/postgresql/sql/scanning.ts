@@ -49,8 +49,17 @@ const nothingByTag: ReadonlySet<string> = new Set([
   ...["VIEW", "SCHEMA", "FUNCTION", "PROCEDURE", "TRIGGER", "SEQUENCE", "TYPE", "ROLE", "USER"].map(
     (object) => `CREATE ${object}`,
   ),
-  ...["DROP MATERIALIZED VIEW", "TRUNCATE", "TRUNCATE TABLE", "COMMENT", "GRANT", "REVOKE"],
-  ...["COPY FROM", "LISTEN", "UNLISTEN", "NOTIFY", "LOCK"],
+  "DROP MATERIALIZED VIEW",
+  "TRUNCATE",
+  "TRUNCATE TABLE",
+  "COMMENT",
+  "GRANT",
+  "REVOKE",
+  "COPY FROM",
+  "LISTEN",
+  "UNLISTEN",
+  "NOTIFY",
+  "LOCK",
 ]);
 
 /** Of one statement. A long text is unknown, one that may be read in two ways, and one that its words do not decide. */
