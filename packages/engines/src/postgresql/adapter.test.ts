@@ -174,6 +174,23 @@ describe("a description of what will stay with its session", () => {
     },
   );
 
+  it("leaves the connection to the settings of whoever comes next", async () => {
+    const asked: string[] = [];
+    const script: Script = (seen) => {
+      if (seen.letter !== "Q") return described(seen);
+      asked.push(seen.text);
+      return [message("C", [...Buffer.from("SELECT\0")]), ready];
+    };
+    await using server = await ScriptedPostgres.start(script);
+    await using backend = await backendOf(server.port, { poolMode: "session", poolSize: 1 });
+    for (const schema of ["first", "second"]) {
+      const query = identifiedOf("select 1");
+      const session = { ...query.session, schema };
+      valueOf(await backend.describe({ ...query, session, call }, never));
+    }
+    expect(asked).toEqual([expect.stringContaining("first"), expect.stringContaining("second")]);
+  });
+
   it("is refused where nothing stays", async () => {
     await using server = await ScriptedPostgres.start(described);
     await using backend = await backendOf(server.port, { pinning: "refuse" });

@@ -143,7 +143,10 @@ class PostgresqlBackend implements Backend {
     const taken = await this.#take(query, signal);
     if (!taken.ok) return taken;
     using held = taken.value;
-    return await describeOn(held.member, query, this.#context("statement"), signal);
+    const described = await describeOn(held.member, query, this.#context("statement"), signal);
+    // Whoever gets the connection next brings it where its own session stands.
+    held.member.settled = false;
+    return described;
   }
 
   async estimateScan(
@@ -154,7 +157,6 @@ class PostgresqlBackend implements Backend {
     if (!taken.ok) return taken;
     using held = taken.value;
     const estimated = await estimateOn(held.member, query, this.#context("statement"), signal);
-    // Whoever gets the connection next brings it where its own session stands.
     held.member.settled = false;
     return estimated;
   }

@@ -163,10 +163,11 @@ type Flags = Pick<MysqlCall, "foundRows" | "ignoreSpace">;
 
 /**
  * What a server has to grant, or its answers would mean something else: its status, the ways of proving a password, and
- * what the client's login asked for. One that has no several results says so to the statement that makes them.
+ * the rows that it counts. One that has no several results says so to the statement that makes them, and one that does
+ * not read blanks before brackets says so as it does to a client of its own, which asks for that whatever it speaks to.
  */
-function neededFor({ foundRows, ignoreSpace }: Flags): number {
-  const asked = (foundRows ? capability.foundRows : 0) | (ignoreSpace ? capability.ignoreSpace : 0);
+function neededFor({ foundRows }: Pick<Flags, "foundRows">): number {
+  const asked = foundRows ? capability.foundRows : 0;
   return capability.transactions | capability.pluginAuth | asked;
 }
 
