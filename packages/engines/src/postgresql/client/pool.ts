@@ -1,4 +1,5 @@
 /** Connections to one cluster: at most so many, in line when all are at work, cleaned behind a session, closed when idle. */
+import { Held } from "../../connect/held.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -225,22 +226,5 @@ export class Pool {
   #leave(): void {
     this.#taken -= 1;
     this.#line.shift()?.();
-  }
-}
-
-/** A class: see onDispose.ts. Every statement takes one. */
-class Held implements Taken {
-  readonly member: Member;
-  #release: ((member: Member) => void) | undefined;
-
-  constructor(member: Member, release: (member: Member) => void) {
-    this.member = member;
-    this.#release = release;
-  }
-
-  [Symbol.dispose](): void {
-    const release = this.#release;
-    this.#release = undefined;
-    release?.(this.member);
   }
 }
