@@ -5,10 +5,12 @@
 import { createServer, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { GatewayError } from "@gateway/core/error.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
 import { ok } from "@gateway/core/result.ts";
 import { openListener, type OpenListener } from "../listener/accept.ts";
 import type { Connection } from "../listener/connection.ts";
 import type { ListenPolled, PolledFrontend } from "../listener/elsewhere.ts";
+import { forgiveStandstill } from "../listener/standstill.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Peers } from "./peer.ts";
 import { Requests } from "./requests.ts";
@@ -48,7 +50,7 @@ export async function listenWith(
 ): ReturnType<ListenPolled<TrinoConfig>> {
   const peers = new Peers(config);
   const requests = new Requests(config, door, host, { peers, elsewhere });
-  const server = httpServer(limits, requests, peers);
+  const server = httpServer(limits, { requests, peers, clock: host.clock });
   const opened = await openListener({
     kind,
     config,
@@ -63,7 +65,13 @@ export async function listenWith(
   return ok(frontendOf(opened.value, { config, requests, server }));
 }
 
-function httpServer(limits: HttpTimes, requests: Requests, peers: Peers): Server {
+interface Serving {
+  readonly requests: Requests;
+  readonly peers: Peers;
+  readonly clock: Clock;
+}
+
+function httpServer(limits: HttpTimes, { requests, peers, clock }: Serving): Server {
   const options: ServerOptions = {
     maxHeaderSize: headerBytesMax,
     headersTimeout: limits.headersMs,
@@ -80,6 +88,7 @@ function httpServer(limits: HttpTimes, requests: Requests, peers: Peers): Server
     void requests.handle(request, response);
   });
   server.setTimeout(limits.stalledMs);
+  forgiveStandstill(server, limits.checkMs, clock);
   // The server listens nowhere itself, but only this event starts the watch over its timeouts.
   server.emit("listening");
   return server;

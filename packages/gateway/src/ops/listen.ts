@@ -8,8 +8,10 @@ import {
 } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { forgiveStandstill } from "@gateway/frontends/listener/standstill.ts";
 import { openTls, type TlsServer } from "@gateway/frontends/listener/tls.ts";
 import type { GatewayConfig } from "../config/schema.ts";
 import type { App } from "./app.ts";
@@ -17,7 +19,12 @@ import type { Callers } from "./callers.ts";
 
 const kind = "adminApi";
 
-const limits = { headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 };
+const limits = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5_000,
+  maxHeaderSize: 16_384,
+};
 
 export interface OpenOps {
   readonly host: string;
@@ -34,7 +41,7 @@ export async function listenOps(
 ): Promise<Result<OpenOps, ListenError>> {
   const tls = config.tls === undefined ? ok(undefined) : openTls(kind, config.tls, host);
   if (!tls.ok) return tls;
-  const http = httpServer(app, callers);
+  const http = httpServer(app, callers, host.clock);
   const server = tls.value === undefined ? http : securedServer(http, tls.value);
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -63,22 +70,26 @@ export async function listenOps(
   });
 }
 
-function httpServer(app: App, callers: Callers): HttpServer {
+function httpServer(app: App, callers: Callers, clock: Clock): HttpServer {
   const answer = getRequestListener((request, { incoming }) => {
     callers.arrived(request, incoming);
     return app.fetch(request);
   });
-  return createServer(limits, (request, response) => void answer(request, response));
+  const server = createServer(limits, (request, response) => void answer(request, response));
+  forgiveStandstill(server, limits.connectionsCheckingInterval, clock);
+  return server;
 }
 
 /** A server that does the handshakes for `http`, by the listeners' own TLS, which reloads its files. */
 function securedServer(http: HttpServer, tls: TlsServer): Server {
   // It listens nowhere itself, but Node watches its timeouts only after this event.
   http.emit("listening");
-  return createTcpServer({ noDelay: true }, (raw) => {
+  const server = createTcpServer({ noDelay: true }, (raw) => {
     raw.on("error", () => raw.destroy());
     void serve(raw, http, tls);
   });
+  server.once("close", () => http.close());
+  return server;
 }
 
 async function serve(raw: Socket, http: HttpServer, tls: TlsServer): Promise<void> {

@@ -27,7 +27,7 @@ export interface OpenRelay {
 /** Opens the listener, where the config has one. */
 export async function openRelay(
   gateway: GatewayConfig,
-  host: Pick<Host, "metrics" | "randomBytes">,
+  host: Pick<Host, "clock" | "metrics" | "randomBytes">,
 ): Promise<Result<OpenRelay | undefined, ListenError>> {
   const config = gateway.relay;
   const [secret, ...older] = fleetSecretsOf(gateway);
@@ -51,7 +51,7 @@ function relayOf(
   config: RelayConfig,
   secrets: readonly [Secret, ...Secret[]],
   listener: OpenRelayListener,
-  host: Pick<Host, "metrics" | "randomBytes">,
+  host: Pick<Host, "clock" | "metrics" | "randomBytes">,
 ): OpenRelay {
   const marks = marksOf(secrets, host);
   const sender = senderOf(secrets);

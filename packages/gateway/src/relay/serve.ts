@@ -4,10 +4,10 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { Counter } from "@gateway/core/port/metrics.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
+import { forgiveStandstill } from "@gateway/frontends/listener/standstill.ts";
 import type { RelayConfig } from "../config/control.ts";
 import { relayKey, relayTls } from "./keys.ts";
 import { relayFamilies } from "./metrics.ts";
@@ -19,6 +19,7 @@ const headerBytesMax = 80 * 1_024;
 const connectionsMax = 4_096;
 const handshakeMs = 5_000;
 const headersMs = 10_000;
+const checkMs = 5_000;
 /** Longer than the sender keeps one, so that it closes and not we. */
 const keepAliveMs = 75_000;
 const stalledMs = 330_000;
@@ -35,19 +36,15 @@ export interface OpenRelayListener {
 export async function listenRelay(
   config: RelayConfig,
   secrets: readonly Secret[],
-  host: Pick<Host, "metrics">,
+  host: Pick<Host, "metrics" | "clock">,
 ): Promise<Result<OpenRelayListener, ListenError>> {
   const frontends = new Map<string, PolledFrontend>();
-  const server = serverOf(
-    secrets,
-    host.metrics.counter(relayFamilies.refused, {}),
-    (request, response) => {
-      const frontend = frontends.get(String(request.headers[frontendHeader]));
-      const client = readClient(textOf(request.headers[clientHeader]));
-      if (frontend?.relayed === undefined || client === undefined) return nobody(response);
-      return frontend.relayed({ request, response, client });
-    },
-  );
+  const server = serverOf(secrets, host, (request, response) => {
+    const frontend = frontends.get(String(request.headers[frontendHeader]));
+    const client = readClient(textOf(request.headers[clientHeader]));
+    if (frontend?.relayed === undefined || client === undefined) return nobody(response);
+    return frontend.relayed({ request, response, client });
+  });
   const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     server.once("error", resolve);
     // Of this process alone, where several share the listeners of clients.
@@ -70,9 +67,10 @@ export async function listenRelay(
 
 function serverOf(
   secrets: readonly Secret[],
-  refused: Counter,
+  { metrics, clock }: Pick<Host, "metrics" | "clock">,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
+  const refused = metrics.counter(relayFamilies.refused, {});
   const keys = new Map(secrets.map(relayKey).map(({ identity, psk }) => [identity, psk]));
   const server = createServer(
     {
@@ -82,12 +80,14 @@ function serverOf(
       maxHeaderSize: headerBytesMax,
       headersTimeout: headersMs,
       keepAliveTimeout: keepAliveMs,
+      connectionsCheckingInterval: checkMs,
       noDelay: true,
     },
     answer,
   );
   server.maxConnections = connectionsMax;
   server.setTimeout(stalledMs);
+  forgiveStandstill(server, checkMs, clock);
   server.on("tlsClientError", (_error, socket) => {
     refused.add(1);
     socket.destroy();
