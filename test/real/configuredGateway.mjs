@@ -8,12 +8,13 @@ import { command, expectCode } from "./command.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const startSeconds = 180;
+const logMax = 200_000;
 
 /** A listener on loopback whose port is chosen free. */
 export const freePlace = { host: "127.0.0.1", port: 0 };
 
 /**
- * Starts it; answers `{ports, folder, pid, stop}`, the ports by frontend. `configIn` makes the configuration, and what
+ * Starts it; answers `{ports, folder, pid, lines, stop}`, the ports by frontend; `lines` are the last of its log. `configIn` makes the configuration, and what
  * belongs to it, in a folder that is gone with the gateway. `env` is added to its environment.
  */
 export async function startConfigured(configIn, env = {}) {
@@ -28,13 +29,20 @@ export async function startConfigured(configIn, env = {}) {
   const ended = new Promise((resolve) => {
     child.on("close", resolve);
   });
+  let log = "";
+  for (const output of [child.stdout, child.stderr]) {
+    output.on("data", (chunk) => {
+      log = `${log}${chunk}`.slice(-logMax);
+    });
+  }
+  const lines = () => log.split("\n");
   const stop = async () => {
     if (child.exitCode === null) child.kill("SIGKILL");
     await ended;
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    return { ports: await portsOf(child), folder, pid: child.pid, stop };
+    return { ports: await portsOf(child), folder, pid: child.pid, lines, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -16,7 +16,7 @@ import { openListener } from "./accept.ts";
 import type { Connection } from "./connection.ts";
 import type { PolledFrontend, RelayedRequest } from "./elsewhere.ts";
 import type { HttpPeers } from "./httpPeer.ts";
-import { forgiveStandstill } from "./standstill.ts";
+import { prepareServer } from "./nodeServer.ts";
 
 /** How long parts of a request may take, in milliseconds, beside what a frontend says itself. */
 const times = {
@@ -114,7 +114,7 @@ function serverOf(frontend: HttpFrontend): Server {
     void frontend.answer(request, response);
   });
   server.setTimeout(frontend.stalledMs);
-  forgiveStandstill(server, times.checkMs, frontend.host.clock);
+  prepareServer(server, times.checkMs, frontend.host.clock);
   // The server listens nowhere itself, but only this event starts the watch over its timeouts.
   server.emit("listening");
   return server;

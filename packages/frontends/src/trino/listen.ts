@@ -10,7 +10,7 @@ import { ok } from "@gateway/core/result.ts";
 import { openListener, type OpenListener } from "../listener/accept.ts";
 import type { Connection } from "../listener/connection.ts";
 import type { ListenPolled, PolledFrontend } from "../listener/elsewhere.ts";
-import { forgiveStandstill } from "../listener/standstill.ts";
+import { prepareServer } from "../listener/nodeServer.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Peers } from "./peer.ts";
 import { Requests } from "./requests.ts";
@@ -88,7 +88,7 @@ function httpServer(limits: HttpTimes, { requests, peers, clock }: Serving): Ser
     void requests.handle(request, response);
   });
   server.setTimeout(limits.stalledMs);
-  forgiveStandstill(server, limits.checkMs, clock);
+  prepareServer(server, limits.checkMs, clock);
   // The server listens nowhere itself, but only this event starts the watch over its timeouts.
   server.emit("listening");
   return server;

@@ -11,7 +11,7 @@ import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { forgiveStandstill } from "@gateway/frontends/listener/standstill.ts";
+import { prepareServer } from "@gateway/frontends/listener/nodeServer.ts";
 import { openTls, type TlsServer } from "@gateway/frontends/listener/tls.ts";
 import type { GatewayConfig } from "../config/schema.ts";
 import type { App } from "./app.ts";
@@ -76,7 +76,7 @@ function httpServer(app: App, callers: Callers, clock: Clock): HttpServer {
     return app.fetch(request);
   });
   const server = createServer(limits, (request, response) => void answer(request, response));
-  forgiveStandstill(server, limits.connectionsCheckingInterval, clock);
+  prepareServer(server, limits.connectionsCheckingInterval, clock);
   return server;
 }
 

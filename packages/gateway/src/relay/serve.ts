@@ -7,7 +7,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
-import { forgiveStandstill } from "@gateway/frontends/listener/standstill.ts";
+import { prepareServer } from "@gateway/frontends/listener/nodeServer.ts";
 import type { RelayConfig } from "../config/control.ts";
 import { relayKey, relayTls } from "./keys.ts";
 import { relayFamilies } from "./metrics.ts";
@@ -87,7 +87,7 @@ function serverOf(
   );
   server.maxConnections = connectionsMax;
   server.setTimeout(stalledMs);
-  forgiveStandstill(server, checkMs, clock);
+  prepareServer(server, checkMs, clock);
   server.on("tlsClientError", (_error, socket) => {
     refused.add(1);
     socket.destroy();
