@@ -1,8 +1,31 @@
 import { describe, expect, it } from "vitest";
-import { forwardedClient, hostAllowed, originAllowed, trustedRanges } from "./httpHost.ts";
+import {
+  forwardedClient,
+  hostAllowed,
+  originAllowed,
+  targetOf,
+  trustedRanges,
+} from "./httpHost.ts";
 
 const config = { externalUrl: "https://sql.example.com:8443/", allowedHosts: ["Gate.internal"] };
 const trusted = trustedRanges(["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"]);
+
+describe("targetOf", () => {
+  it.each([
+    ["/a/b?c=1", "/a/b", "?c=1"],
+    ["//evil.example/a", "//evil.example/a", ""],
+    ["//[1, 2]/a", "//[1,%202]/a", ""],
+    ["//", "//", ""],
+    ["http://sql.example.com/a?b", "/a", "?b"],
+  ])("%j asks for %j", (target, path, search) => {
+    const { pathname, search: found } = targetOf(target) ?? {};
+    expect([pathname, found]).toEqual([path, search]);
+  });
+
+  it.each(["*", "", "a", "http://[1,2]/"])("%j asks for nothing", (target) => {
+    expect(targetOf(target)).toBeUndefined();
+  });
+});
 
 describe("hostAllowed", () => {
   it.each([

@@ -9,6 +9,15 @@ import { plainAddress } from "./tls.ts";
 type HostConfig = Pick<ListenerConfig, "externalUrl" | "allowedHosts">;
 
 /**
+ * What a request's target asks for, of whatever host. Not resolved against a base: of a path that begins with two
+ * slashes that makes a host, or nothing at all.
+ */
+export function targetOf(target = "/"): URL | undefined {
+  const text = target.startsWith("/") ? `http://localhost${target}` : target;
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/**
  * True when `Host` names an address, `localhost`, the host of `externalUrl` or one of `allowedHosts`
  * (with or without a port). That refuses a page under another name that resolves to this machine (DNS
  * rebinding).

@@ -11,6 +11,7 @@ import { ok, type Result } from "@gateway/core/result.ts";
 import { z } from "zod";
 import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
 import type { Pending } from "../listener/httpBody.ts";
+import { targetOf } from "../listener/httpHost.ts";
 import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/httpPeer.ts";
 import type { SnowflakeConfig } from "./config.ts";
 import { loginAnswer, openSession, renewed, type Doorway } from "./commands/sessions.ts";
@@ -115,7 +116,8 @@ export class Requests {
   async #route(exchange: Exchange): Promise<void> {
     const { request, response } = exchange;
     const { method = "GET" } = request;
-    const url = new URL(request.url ?? "/", "http://localhost");
+    const url = targetOf(request.url);
+    if (url === undefined) return sendStatus(request, response, 400, "Bad request target");
     switch (`${method} ${url.pathname}`) {
       case "POST /session/v1/login-request":
         return this.#logIn(exchange, url);
