@@ -1,14 +1,14 @@
 /**
  * `npm run test:nightly`: the long runs. Each goes on after another failed; the last line counts. What they printed
  * becomes the reference page of evidence, after each run anew: a night that is cut leaves what it did. Arguments pick
- * runs by words of their names; the page says which were not made.
+ * runs by words of their names; of the others the page has what they said last, each with its day and commit.
  */
 import { execFileSync, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { evidencePage } from "./evidence/page.mjs";
+import { evidencePage, keptOf } from "./evidence/page.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const frames = "5000000";
@@ -119,24 +119,39 @@ const about = {
   commit: execFileSync("git", ["rev-parse", "--short=12", "HEAD"], { cwd: root }).toString().trim(),
   machine: `${availableParallelism()} × ${cpus()[0]?.model ?? "unknown"}, Node ${process.version}`,
 };
+const keptFile = join(root, "test/evidence/kept.jsonl");
+const kept = new Map(keptLines().map((run) => [run.name, run]));
 let failed = 0;
-const outcomes = [];
 for (const [name, args, more] of picked) {
   const fromMs = performance.now();
   const { code, text } = await ran(args, more);
   console.log(`${code === 0 ? "passed" : "FAILED"}   ${name}`);
   if (code !== 0) failed += 1;
   const seconds = (performance.now() - fromMs) / 1000;
-  outcomes.push({ name, command: `node ${args.join(" ")}`, code, seconds, text });
-  const made = new Set(outcomes.map((outcome) => outcome.name));
-  const left = runs.map(([other]) => other).filter((other) => !made.has(other));
-  writeFileSync(
-    join(root, "docs/reference/evidence.md"),
-    evidencePage({ ...about, left }, outcomes),
-  );
+  const command = `node ${args.join(" ")}`;
+  kept.set(name, keptOf({ name, command, ...about, code, seconds, text }));
+  writePage();
 }
 console.log(`${picked.length - failed} passed, ${failed} failed, 0 skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
+
+/** What is kept of each run, a line each; nothing before the first night. */
+function keptLines() {
+  if (!existsSync(keptFile)) return [];
+  return readFileSync(keptFile, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+/** In the order of the runs; what is no run any more is forgotten. */
+function writePage() {
+  const names = runs.map(([name]) => name);
+  const made = names.flatMap((name) => kept.get(name) ?? []);
+  writeFileSync(keptFile, made.map((run) => `${JSON.stringify(run)}\n`).join(""));
+  const left = names.filter((name) => !kept.has(name));
+  writeFileSync(join(root, "docs/reference/evidence.md"), evidencePage(made, left));
+}
 
 function ran(args, more = {}) {
   return new Promise((resolve) => {

@@ -11,48 +11,63 @@ const colours = /\u001B\[[\d;]*m/g;
 const linesMax = 200;
 
 /**
- * `about` is `{date, commit, machine, left}`, `left` the names of runs that were not made; each run is `{name, command, code, seconds, text}`, `text` what it printed.
- * Answers the page as Markdown, ending with a line break.
+ * What is kept of one run: `{name, command, date, commit, machine, code, seconds}` as given, and out of `text`, which it
+ * printed, its totals, what it counted and its lines, `more` how many of those are left out.
  */
-export function evidencePage({ date, commit, machine, left = [] }, runs) {
-  const read = runs.map((run) => ({ ...run, ...countsOf(run), lines: saidBy(run.text) }));
-  const rows = read.map(({ name, command, code, seconds, passed, failed, skipped }) => {
-    const outcome = code === 0 ? "" : `**ended with ${code}**`;
-    const counts = [passed, failed, skipped].map((count) => count ?? "–").join(" | ");
-    return `| ${name} | ${counts} | ${time(seconds)} | ${outcome} | \`${command}\` |`;
-  });
-  const broken = read.filter(({ code }) => code !== 0).length;
-  const chapters = read.filter(({ lines }) => lines.length > 0).map(chapterOf);
+export function keptOf({ text, ...run }) {
+  const lines = saidBy(text);
+  return {
+    ...run,
+    ...countsOf(text),
+    counted: Object.fromEntries(countedIn(plainOf(text))),
+    lines: lines.slice(0, linesMax),
+    more: Math.max(0, lines.length - linesMax),
+  };
+}
+
+/**
+ * The page as Markdown, ending with a line break, out of what is kept of each run, the newest of its name. `left` are the
+ * names of runs of which nothing is kept.
+ */
+export function evidencePage(kept, left = []) {
+  const rows = kept.map(
+    ({ name, date, commit, command, code, seconds, passed, failed, skipped }) => {
+      const outcome = code === 0 ? "" : `**ended with ${code}**`;
+      const counts = [passed, failed, skipped].map((count) => count ?? "–").join(" | ");
+      return `| ${name} | ${date} | \`${commit}\` | ${counts} | ${time(seconds)} | ${outcome} | \`${command}\` |`;
+    },
+  );
+  const broken = kept.filter(({ code }) => code !== 0).length;
+  const machines = [...new Set(kept.map(({ machine }) => machine))].join("; ");
   return [
     "# Evidence",
     "",
-    `What the long runs of ${date} printed, at \`${commit}\`, on ${machine}: load, faults, attacks, and what was lost or`,
+    `What the long runs printed when each was made last, on ${machines}: load, faults, attacks, and what was lost or`,
     "differed. This page is made by `npm run test:nightly` and not written by hand. A line without a number is a guarantee",
     "that held; [threat-model.md](../threat-model.md) says which attack is tried where.",
     "",
     broken === 0
       ? "Every run ended well."
-      : `**${broken} of ${read.length} runs did not end well.**`,
+      : `**${broken} of ${kept.length} runs did not end well.**`,
     "",
     ...(left.length === 0
       ? []
-      : [`Of the runs of a night these were not made that day: ${left.map(safe).join("; ")}.`, ""]),
-    ...sumsOf(runs),
-    "| Run | Passed | Failed | Skipped | Time | | Repeat with |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
+      : [`Of the runs of a night these were not made yet: ${left.map(safe).join("; ")}.`, ""]),
+    ...sumsOf(kept),
+    "| Run | Made | Of | Passed | Failed | Skipped | Time | | Repeat with |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows,
     "",
-    ...chapters.flat(),
+    ...kept.filter(({ lines }) => lines.length > 0).flatMap(chapterOf),
   ].join("\n");
 }
 
 /** What the runs counted, each kind with where it comes from. A kind that no run counted has no row. */
-function sumsOf(runs) {
-  const counted = runs.map(({ name, text }) => ({ name, sums: countedIn(plainOf(text)) }));
+function sumsOf(kept) {
   const rows = Object.values(kinds).flatMap((words) => {
-    const from = counted.filter(({ sums }) => sums.has(words));
+    const from = kept.filter(({ counted }) => counted[words] !== undefined);
     if (from.length === 0) return [];
-    const total = from.reduce((sum, { sums }) => sum + sums.get(words), 0);
+    const total = from.reduce((sum, { counted }) => sum + counted[words], 0);
     return [
       `| ${words} | ${total.toLocaleString("en")} | ${from.map(({ name }) => name).join("; ")} |`,
     ];
@@ -61,19 +76,18 @@ function sumsOf(runs) {
   return ["| Counted | | By |", "| --- | ---: | --- |", ...rows, ""];
 }
 
-function chapterOf({ name, lines }) {
-  const left = lines.length - linesMax;
+function chapterOf({ name, lines, more }) {
   return [
     `## ${name}`,
     "",
-    ...lines.slice(0, linesMax).map((line) => `- ${line}`),
-    ...(left > 0 ? [`- … and ${left} more lines`] : []),
+    ...lines.map((line) => `- ${line}`),
+    ...(more > 0 ? [`- … and ${more} more lines`] : []),
     "",
   ];
 }
 
 /** The last total that it printed, ours or vitest's; undefined where it printed none. */
-function countsOf({ text }) {
+function countsOf(text) {
   const plain = plainOf(text);
   const own = [...plain.matchAll(/^(\d+) passed, (\d+) failed, (\d+) skipped$/gm)].at(-1);
   if (own !== undefined) return named(own.slice(1));
