@@ -97,7 +97,7 @@ const runs = [
     ["test/fuzz/readers.mjs", process.env.FUZZ_SECS ?? "3600"],
   ],
   [
-    "requests by chance, ClickHouse, Snowflake and MCP over sockets",
+    "requests by chance over sockets, every wire of HTTP and the admin API",
     ["test/fuzz/sockets.mjs", process.env.FUZZ_SECS ?? "3600"],
   ],
   ["HTTP responses by chance, beside node:http", ["test/fuzz/http.mjs", "200000"]],

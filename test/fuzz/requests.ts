@@ -119,6 +119,9 @@ export function answersIn(bytes: Buffer, bodiless: boolean): readonly HttpAnswer
   return answers;
 }
 
+/** What `answersIn` says where the connection ended within a body. */
+export const cutShort = "a body that is shorter than it says";
+
 interface Read {
   readonly body: Buffer;
   readonly rest: Buffer;
@@ -136,7 +139,7 @@ function bodyOf(
   }
   if (length === undefined) return { body: rest, rest: Buffer.alloc(0) };
   if (!/^\d+$/.test(length)) return `a length that is none: ${length}`;
-  if (rest.length < Number(length)) return "a body that is shorter than it says";
+  if (rest.length < Number(length)) return cutShort;
   return { body: rest.subarray(0, Number(length)), rest: rest.subarray(Number(length)) };
 }
 

@@ -1,6 +1,6 @@
 /**
  * `node test/fuzz/sockets.mjs [seconds] [seed] [wire]`: requests by chance over sockets into a running gateway's ClickHouse,
- * Snowflake and MCP listeners, from the corpora in `corpus`. After each burst a good query has to be answered right. Ends
+ * Snowflake, MCP and Trino listeners and the operator's, from the corpora in `corpus`. After each burst a good query has to be answered right. Ends
  * with 1 when the process is gone, counts a bug, grows, leaves a connection open, or sends what is no whole answer.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -21,10 +21,15 @@ const endSeconds = 60;
 const grownBytesMax = 300e6;
 
 const folder = mkdtempSync(join(tmpdir(), "gateway-fuzz-"));
-const { answersIn, connectionBytes, isHead } = await bundled();
+const { answersIn, connectionBytes, cutShort, isHead } = await bundled();
 const gateway = await startConfigured(() => ({
   gateway: {
-    frontends: { clickhouseHttp: freePlace, snowflakeHttp: freePlace, mcp: freePlace },
+    frontends: {
+      clickhouseHttp: freePlace,
+      snowflakeHttp: freePlace,
+      mcp: freePlace,
+      trinoHttp: freePlace,
+    },
     adminApi: freePlace,
     persistence: { type: "inMemory" },
   },
@@ -72,6 +77,24 @@ const wires = {
       const accept = "application/json, text/event-stream";
       const text = await (await posted("mcp", "/mcp", body, { accept })).text();
       return text.includes("42") && text.includes('"jsonrpc"') ? undefined : text;
+    },
+  },
+  trino: {
+    port: gateway.ports.trinoHttp,
+    token: async () => "",
+    isWhole: isJson,
+    good: trinoGood,
+  },
+  // Nobody who asks here has logged in. What follows a request and is none ends the connection, also behind the head of
+  // the answer to it.
+  admin: {
+    mayCut: true,
+    port: gateway.ports.adminApi,
+    token: async () => "",
+    isWhole: isJson,
+    good: async () => {
+      const { status } = await fetch(`http://127.0.0.1:${gateway.ports.adminApi}/readyz`);
+      return status === 200 ? undefined : `/readyz answers ${status}`;
     },
   },
 };
@@ -147,12 +170,12 @@ async function inTurn(name, wire, from) {
   await Promise.all(Array.from({ length: atOnce }, next));
 }
 
-function judged(name, { isWhole }, sent, got) {
+function judged(name, { isWhole, mayCut }, sent, got) {
   const book = books.get(name);
   book.requests += 1;
   if (got === undefined) return `a connection that is open after ${endSeconds} s`;
   const answers = answersIn(got, isHead(sent));
-  if (typeof answers === "string") return answers;
+  if (typeof answers === "string") return mayCut && answers === cutShort ? undefined : answers;
   book.answers += answers.length;
   book.taken += answers.filter(({ status }) => status < 400).length;
   const bad = answers.find((answer) => !isWhole(answer, isHead(sent)));
@@ -191,6 +214,18 @@ function isJson({ headers, body }) {
   }
 }
 
+async function trinoGood() {
+  const headers = { "x-trino-user": "ann" };
+  let page = await (await posted("trino", "/v1/statement", "SELECT 40 + 2", headers)).json();
+  const rows = [];
+  for (;;) {
+    rows.push(...(page.data ?? []));
+    if (page.nextUri === undefined) break;
+    page = await (await fetch(page.nextUri, { headers })).json();
+  }
+  return rows[0]?.[0] === 42 ? undefined : JSON.stringify(page);
+}
+
 async function logIn() {
   const body = JSON.stringify({ data: { LOGIN_NAME: "ann", PASSWORD: "x" } });
   const answer = await (await posted("snowflake", "/session/v1/login-request", body)).json();
@@ -203,7 +238,7 @@ function posted(name, path, body, headers = {}) {
     method: "POST",
     body,
     headers: {
-      "content-type": name === "clickhouse" ? "text/plain" : "application/json",
+      "content-type": /clickhouse|trino/.test(name) ? "text/plain" : "application/json",
       ...headers,
     },
     signal: AbortSignal.timeout(endSeconds * 1_000),
