@@ -100,6 +100,7 @@ const runs = [
     "requests by chance over sockets, every wire of HTTP and the admin API",
     ["test/fuzz/sockets.mjs", process.env.FUZZ_SECS ?? "3600"],
   ],
+  ["calls by chance, Arrow Flight SQL", ["test/fuzz/flight.mjs", process.env.FUZZ_SECS ?? "3600"]],
   ["HTTP responses by chance, beside node:http", ["test/fuzz/http.mjs", "200000"]],
 ];
 const env = {

@@ -3,14 +3,10 @@
  * Snowflake, MCP and Trino listeners and the operator's, from the corpora in `corpus`. After each burst a good query has to be answered right. Ends
  * with 1 when the process is gone, counts a bug, grows, leaves a connection open, or sends what is no whole answer.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
 import { countedLine } from "../evidence/counted.mjs";
-import { freePlace, startConfigured } from "../real/configuredGateway.mjs";
+import { bugsCounted, bundled, residentBytes, startFuzzed } from "./running.mjs";
 
 const seconds = Number(process.argv[2] ?? 60);
 const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
@@ -20,24 +16,8 @@ const atOnce = 8;
 const endSeconds = 60;
 const grownBytesMax = 300e6;
 
-const folder = mkdtempSync(join(tmpdir(), "gateway-fuzz-"));
-const { answersIn, connectionBytes, cutShort, isHead } = await bundled();
-const gateway = await startConfigured(() => ({
-  gateway: {
-    frontends: {
-      clickhouseHttp: freePlace,
-      snowflakeHttp: freePlace,
-      mcp: freePlace,
-      trinoHttp: freePlace,
-    },
-    adminApi: freePlace,
-    persistence: { type: "inMemory" },
-  },
-  clusters: { local: { engine: "duckDb" } },
-  clusterGroups: { default: { members: ["local"], maxRunningQueries: 16 } },
-  routingFallback: "default",
-  auth: { provider: "none" },
-}));
+const { answersIn, connectionBytes, cutShort, isHead } = await bundled("requests.ts");
+const gateway = await startFuzzed(["clickhouseHttp", "snowflakeHttp", "mcp", "trinoHttp"]);
 
 const wires = {
   clickhouse: {
@@ -109,7 +89,6 @@ try {
   problems.push(`FAILED   ${error.stack}`);
 } finally {
   await gateway.stop();
-  rmSync(folder, { recursive: true });
 }
 for (const problem of problems) console.log(problem);
 const failed = Number(problems.length > 0);
@@ -125,10 +104,10 @@ async function run() {
       const wrong = await wrongOf(name, wire);
       if (wrong !== undefined) problems.push(`FAILED   ${name}, after seed ${seed}: ${wrong}`);
     }
-    const bugs = await bugsCounted();
+    const bugs = await bugsCounted(gateway);
     if (bugs > 0) problems.push(`FAILED   ${bugs} bugs counted in the burst of seed ${seed}`);
     // What is made once is there after some bursts.
-    if (seed - firstSeed >= 10 * burst) before ??= residentBytes();
+    if (seed - firstSeed >= 10 * burst) before ??= residentBytes(gateway);
   }
   for (const [name, { requests, answers, taken, engineLost }] of books) {
     console.log(
@@ -136,7 +115,7 @@ async function run() {
     );
     if (taken === 0) problems.push(`FAILED   ${name}: nothing was taken, so little was tried`);
   }
-  const grown = before === undefined ? 0 : residentBytes() - before;
+  const grown = before === undefined ? 0 : residentBytes(gateway) - before;
   if (grown > grownBytesMax) problems.push(`FAILED   it grew by ${Math.round(grown / 1e6)} MB`);
   const total = [...books.values()].reduce((sum, { requests }) => sum + requests, 0);
   console.log(`seed ${firstSeed}: ${total} connections, ${Math.round(grown / 1e6)} MB more`);
@@ -243,32 +222,4 @@ function posted(name, path, body, headers = {}) {
     },
     signal: AbortSignal.timeout(endSeconds * 1_000),
   });
-}
-
-async function bugsCounted() {
-  const text = await (await fetch(`http://127.0.0.1:${gateway.ports.adminApi}/metrics`)).text();
-  const [, count] = /^gateway_bugs_total (\d+)$/m.exec(text) ?? [];
-  if (count === undefined) throw new Error("the gateway counts no bugs");
-  return Number(count);
-}
-
-function residentBytes() {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(
-    readFileSync(`/proc/${gateway.pid}/status`, "utf8"),
-  );
-  return Number(kilobytes) * 1_024;
-}
-
-async function bundled() {
-  const outfile = join(folder, "requests.mjs");
-  await build({
-    entryPoints: [fileURLToPath(new URL("requests.ts", import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    logLevel: "error",
-  });
-  return import(pathToFileURL(outfile).href);
 }
