@@ -20,6 +20,7 @@ export const postgresqlCases = {
           "postgresqlPromises",
           "postgresqlHandOver",
           "postgresSame",
+          "postgresMessages",
         ]) {
           await tested(test, { GATEWAY_TEST_POSTGRES: server.url, SAME_ENGINE: "postgresql" });
         }

@@ -113,8 +113,8 @@ export interface PostgresCall {
   readonly resultFormats: readonly (0 | 1)[];
   /** A simple query: it has no values, and everything is text. */
   readonly simple: boolean;
-  /** Its client keeps it under a name, to run it again. */
-  readonly prepared?: boolean;
+  /** The name under which its client keeps it, to run it again; absent: it has none. */
+  readonly statement?: string | undefined;
   /** Of a COPY: where the client's data comes from. */
   readonly copy?: CopySource;
 }

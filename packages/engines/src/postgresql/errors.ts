@@ -12,6 +12,8 @@ export interface SentText {
   readonly sql: string;
   /** Characters before it. */
   readonly prefix: number;
+  /** The statement's name at the server and its client's own for it, where it was sent by the extended protocol. */
+  readonly names?: { readonly server: string; readonly client: string };
 }
 
 /** The catalogue's error of a statement's failure. */
@@ -23,13 +25,20 @@ export function errorOf(report: ServerReport, sent: SentText): GatewayError {
   const position = positionIn(sent, report.get("P"));
   const subject = subjectOf(report);
   return gatewayError(code, {
-    message: shortened(report.get("M") ?? ""),
+    message: shortened(named(report.get("M") ?? "", sent)),
     sqlState,
     ...(hint === undefined ? {} : { hint: shortened(hint) }),
     ...(position === undefined ? {} : { position }),
     ...(Object.keys(subject).length === 0 ? {} : { subject }),
     vendor: { of: "postgres", fields: report },
   });
+}
+
+/** A client hears of its statement by the name that it gave. */
+function named(message: string, { names }: SentText): string {
+  if (names === undefined || names.server === names.client) return message;
+  const said = `prepared statement "${names.server}"`;
+  return message.replace(said, () => `prepared statement "${names.client}"`);
 }
 
 /** True when the server ends the connection behind the error. */

@@ -290,6 +290,7 @@ function callOf(
     tag: judged.value.query ? undefined : judged.value.tag,
     named: call && namedOf(member, query, judged.value, context),
     types: call?.types ?? parameters.map(oidOf),
+    name: call?.statement,
     formats: call?.formats ?? [],
     values: call?.values ?? parameters.map(boundText),
     resultFormats: call?.resultFormats,
@@ -309,7 +310,7 @@ function namedOf(
   { prepares }: RunContext,
 ): Named | undefined {
   const { call, engineSql: sql, session } = query;
-  if (prepares === undefined || call?.prepared !== true || call.copy !== undefined)
+  if (prepares === undefined || call?.statement === undefined || call.copy !== undefined)
     return undefined;
   if (leaves || lasting !== undefined || stains || sql.length > namedLengthMax) return undefined;
   const tag = preparedTag(query, prepares.shared);

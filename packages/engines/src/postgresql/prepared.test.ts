@@ -29,7 +29,7 @@ describe("a statement that its client keeps prepared", () => {
     expect(server.letters()).toBe("PBDESPBDES");
     await using backend = await backendOf(server, { preparedStatementsMax: 2 });
     const unnamed = queryOf(sql);
-    await run(backend, { ...unnamed, call: { ...unnamed.call, prepared: false } });
+    await run(backend, { ...unnamed, call: { ...unnamed.call, statement: undefined } });
     await run(backend, queryOf("select own_function($1)"));
     expect(server.letters().slice(10)).toMatch(/^PBDESPBDES(?:Q|$)/);
   });
@@ -108,7 +108,14 @@ function queryOf(text: string, user = "ada"): Asked {
   const query = identifiedOf(text, [], { dialect: "postgres", frontend: "postgresWire" });
   const identity = { ...query.session.identity, user };
   const values = [Buffer.from("1")];
-  const call = { types: [], formats: [], values, resultFormats: [], simple: false, prepared: true };
+  const call = {
+    types: [],
+    formats: [],
+    values,
+    resultFormats: [],
+    simple: false,
+    statement: "one",
+  };
   return { ...query, session: { ...query.session, identity }, call, takes: ["postgresRows"] };
 }
 

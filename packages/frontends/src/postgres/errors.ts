@@ -96,12 +96,18 @@ export function errorReport(
     ...placesOf(fields),
     severity,
     sqlState: error.sqlState ?? sqlState,
-    message: whole("M", error.message),
+    message: whole("M", messages[error.code] ?? error.message),
     ...(detail === undefined ? {} : { detail: whole("D", detail) }),
     ...(hint === undefined ? {} : { hint: whole("H", hint) }),
     ...(position === undefined ? {} : { position }),
   };
 }
+
+/** Texts of PostgreSQL itself, where the gateway answers what a server would. */
+const messages: Partial<Record<ErrorCode, string>> = {
+  "query.transactionAborted":
+    "current transaction is aborted, commands ignored until end of transaction block",
+};
 
 const noFields: PostgresFields = new Map();
 

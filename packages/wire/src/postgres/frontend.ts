@@ -92,7 +92,6 @@ function readBind(body: BodyReader): Made {
   if (formats === undefined || values === undefined) return undefined;
   const resultFormats = readFormats(body);
   if (resultFormats === undefined) return undefined;
-  if (formats.length > 1 && formats.length !== values.length) return undefined;
   return { kind: "bind", portal, statement, formats, values, resultFormats };
 }
 

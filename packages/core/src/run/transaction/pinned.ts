@@ -5,6 +5,7 @@
 import { gatewayError, type GatewayError } from "../../error.ts";
 import { err, type Result } from "../../result.ts";
 import type { AskScan } from "../../guard/scan.ts";
+import { asksModes } from "../../sql/session/statement.ts";
 import type { Statement } from "../../sql/statement.ts";
 import { abortedWith, Canceller } from "../../tool/canceller.ts";
 import type { Host } from "../../port/host.ts";
@@ -42,6 +43,8 @@ export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
   const wish = wishOf(open.query);
   switch (wish?.kind) {
     case "begin":
+      if (pin.state === "aborted") return { kind: "failed", error: aborted() };
+      if (asksModes(open.query.statement.modes)) return failedIn(pin, open, modesAsked());
       yield { kind: "notice", code: "inTransaction", text: begunText };
       return { kind: "done", stats: open.live.stats(), updateType: "BEGIN" };
     case "commit":
@@ -52,8 +55,7 @@ export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
     case undefined:
       break;
   }
-  if (pin.state === "aborted")
-    return { kind: "failed", error: gatewayError("query.transactionAborted") };
+  if (pin.state === "aborted") return { kind: "failed", error: aborted() };
 
   const isOurs = pin.lane.refusesWritesOf !== open.query.session.dialect;
   const refused = isOurs && pin.modes.readOnly === true ? writing(open.query.statement) : undefined;
@@ -61,6 +63,16 @@ export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
 
   const last = yield* executePinned(open, pin);
   return last.kind === "failed" ? failedIn(pin, open, last.error) : last;
+}
+
+function aborted(): GatewayError {
+  return gatewayError("query.transactionAborted");
+}
+
+/** Why a BEGIN is refused in a transaction: a server would give its modes to the one that is open. */
+export function modesAsked(): GatewayError {
+  const message = "a transaction is open: SET TRANSACTION tells its modes";
+  return gatewayError("query.unsupported", { message });
 }
 
 const begunText = "there is already a transaction in progress";

@@ -53,6 +53,11 @@ export interface TransactionModes {
   readonly consistentSnapshot: boolean;
 }
 
+/** True where one was given that a transaction which is open already would have to take. */
+export function asksModes({ isolation, readOnly, deferrable }: TransactionModes): boolean {
+  return isolation !== undefined || readOnly !== undefined || deferrable !== undefined;
+}
+
 /** Of a plain BEGIN. */
 export const noModes: TransactionModes = {
   isolation: undefined,

@@ -25,6 +25,8 @@ export interface Call {
   /** Which part of it is the client's. */
   readonly sent: SentText;
   readonly types: readonly number[];
+  /** By which its client knows the statement; undefined for one without a name. */
+  readonly name: string | undefined;
   readonly formats: readonly Format[];
   readonly values: readonly (Uint8Array | undefined)[];
   /** Formats that the client asks for and gets as they are; undefined: rows are read, in the formats that suit. */
@@ -105,9 +107,15 @@ function* sent(member: Member, call: Call, trace: Trace): Reading<Sent> {
   const { named, resultFormats } = call;
   const { sql, prefix } = call.sent;
   const copies = call.copy !== undefined;
-  const talkOf = (before: number): Conversation =>
-    new Conversation(member, (report) => errorOf(report, { sql, prefix: before }), copies);
-  const talk = talkOf(named?.prefix ?? prefix);
+  const talkOf = (before: number, server: string): Conversation => {
+    const names = { server, client: call.name ?? "" };
+    return new Conversation(
+      member,
+      (report) => errorOf(report, { sql, prefix: before, names }),
+      copies,
+    );
+  };
+  const talk = talkOf(named?.prefix ?? prefix, named?.name ?? "");
   trace.open = true;
   const head = yield* resultFormats === undefined ? typed(talk, call) : plain(talk, call);
   if (head.kind !== "failed" || named === undefined || !isStale(head.error)) return { talk, head };
@@ -118,7 +126,7 @@ function* sent(member: Member, call: Call, trace: Trace): Reading<Sent> {
   if (broken !== undefined || !named.known || member.status !== "I")
     return { talk, head: broken ?? head };
   trace.open = true;
-  const again = talkOf(prefix);
+  const again = talkOf(prefix, "");
   return { talk: again, head: yield* plain(again, { ...call, named: undefined }) };
 }
 
@@ -247,6 +255,6 @@ function doneEvent({ tag }: Call, said: string, stats: QueryStats, native: boole
   const count = /(?:^| )(\d+)$/.exec(said)?.[1];
   const counted = count === undefined ? {} : { updateCount: Number(count) };
   // The server answers what fills a table as a query, by the number of rows.
-  const fills = said.startsWith("SELECT ") && tag !== "SELECT INTO";
+  const fills = said.startsWith("SELECT ") && tag.startsWith("CREATE ");
   return { kind: "done", stats, updateType: fills ? `${tag} AS` : tag, ...counted, ...own };
 }

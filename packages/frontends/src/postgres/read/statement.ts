@@ -109,6 +109,12 @@ export function preparedOf(
   return ok({ ...first, text, types, description: undefined, casts: undefined });
 }
 
+/** True for what a failed transaction still takes: its end, in whole or back to a savepoint. */
+export function endsFailed({ kind }: ReadStatement): boolean {
+  if (kind.kind === "transaction") return kind.ends;
+  return kind.kind === "division" && kind.division.kind === "rollbackToSavepoint";
+}
+
 /**
  * True for a statement that must be undone when a later one of the same message or series fails, or that means
  * something only inside a transaction. Reads need none: each sees what is committed anyway.

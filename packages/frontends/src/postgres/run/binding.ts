@@ -1,6 +1,7 @@
 /** The values of a Bind message as typed parameters: who names their types, and when an engine is asked for them. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
+import type { PostgresCall } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import type { Zone } from "@gateway/core/type/zone.ts";
@@ -33,6 +34,19 @@ export function readParameters(
   return types instanceof Promise
     ? types.then((asked) => readWith(asked, prepared, message, parts))
     : readWith(types, prepared, message, parts);
+}
+
+/** Why a Bind names formats of some of its values. */
+export function wrongFormats({ formats, values }: Bind): GatewayError | undefined {
+  if (formats.length <= 1 || formats.length === values.length) return undefined;
+  const message = `bind message has ${formats.length} parameter formats but ${values.length} parameters`;
+  return gatewayError("query.parameters", { sqlState: "08P01", message });
+}
+
+/** Why a Bind of a statement whose parameters are known has too many values, or too few. */
+export function wrongCount({ description }: Prepared, message: Bind): GatewayError | undefined {
+  const wanted = description?.parameters.length ?? message.values.length;
+  return wanted === message.values.length ? undefined : countError(wanted, message);
 }
 
 function readWith(
@@ -81,4 +95,13 @@ async function askTypes(prepared: Prepared, { memory, describe }: BindingParts):
 function countError(wanted: number, { statement, values }: Bind): GatewayError {
   const message = `bind message supplies ${values.length} parameters, but prepared statement "${statement}" requires ${wanted}`;
   return gatewayError("query.parameters", { sqlState: "08P01", message });
+}
+
+/** What a server gets of a statement that is relayed. */
+export function callOf(
+  { types }: Prepared,
+  { statement, formats, values, resultFormats }: Bind,
+): PostgresCall {
+  const name = statement === "" ? undefined : statement;
+  return { types, formats, values, resultFormats, simple: false, statement: name };
 }

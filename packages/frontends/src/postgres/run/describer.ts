@@ -84,12 +84,15 @@ export class Describer {
     if (name === "" || !fetch.ok || fetch.value.relayed !== true) return unknown;
     const prepared = fetch.value;
     return this.of(prepared).then((described) => {
-      if (!described.ok) return failure(described.error);
+      if (!described.ok) {
+        // A portal is looked for before a server asks in which state its transaction is.
+        const { code } = described.error;
+        return code === "query.transactionAborted" ? unknown : failure(described.error);
+      }
       const { columns } = described.value;
-      const fields = rowFields(columns, []);
-      this.#parts.out.put(
-        fields.length === 0 ? { kind: "noData" } : { kind: "rowDescription", fields },
-      );
+      // A server describes a FETCH of no cursor as one without columns.
+      if (columns.length === 0) return unknown;
+      this.#parts.out.put({ kind: "rowDescription", fields: rowFields(columns, []) });
       return undefined;
     });
   }
@@ -160,4 +163,21 @@ export class Describer {
     out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
     return undefined;
   }
+}
+
+/** What an engine says of a text. With any other error it could not be asked, and the next step tells why. */
+const aboutText: ReadonlySet<GatewayError["code"]> = new Set<GatewayError["code"]>([
+  "policy.denied",
+  "query.data",
+  "query.invalid",
+  "query.parameters",
+  "query.permission",
+  "query.syntax",
+  "query.transactionAborted",
+  "query.unknownObject",
+]);
+
+/** True for an error that is about the text itself. */
+export function isAboutText({ code }: GatewayError): boolean {
+  return aboutText.has(code);
 }

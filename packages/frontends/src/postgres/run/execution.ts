@@ -297,8 +297,12 @@ export class Execution implements AsyncDisposable {
     if (copy === undefined) {
       const own = event.commandTag;
       // A server counts all rows; a portal that is fetched in parts tells those of its last part.
-      const isServers = own !== undefined && !(hasRows && own.startsWith("SELECT "));
-      const tag = isServers ? own : commandTag(event, hasRows ? sent : undefined, sql);
+      const tag =
+        own === undefined
+          ? commandTag(event, hasRows ? sent : undefined, sql)
+          : hasRows && own.startsWith("SELECT ")
+            ? `SELECT ${sent}`
+            : own;
       return { kind: "complete", rows: sent, tag };
     }
     if (hasRows) this.#result.endCopy(copy);

@@ -6,7 +6,9 @@
  * engine without transactions runs each statement on its own.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { modesAsked } from "@gateway/core/run/transaction/pinned.ts";
 import { wordsOf } from "@gateway/core/run/transaction/savepoints.ts";
+import { asksModes } from "@gateway/core/sql/session/statement.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import type { Executor } from "./executor.ts";
 import type { ReadStatement } from "../read/statement.ts";
@@ -38,8 +40,11 @@ export class Implicit {
   }
 
   /** Why the statement can not be in a transaction that the client did not begin. */
-  refusal({ kind }: ReadStatement): GatewayError | undefined {
-    if (kind.kind !== "division" || !this.open) return undefined;
+  refusal({ kind, statement }: ReadStatement): GatewayError | undefined {
+    if (!this.open) return undefined;
+    const begins = kind.kind === "transaction" && !kind.ends;
+    if (begins) return asksModes(statement.modes) ? modesAsked() : undefined;
+    if (kind.kind !== "division") return undefined;
     const message = `${wordsOf[kind.division.kind]} can only be used in transaction blocks`;
     return gatewayError("query.transaction", { sqlState: "25P01", message });
   }

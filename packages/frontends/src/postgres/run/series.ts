@@ -4,16 +4,22 @@
  * Each method answers a failure as a value; `machine.ts` says what then happens to the rest of the series.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { PostgresCall } from "@gateway/core/query/query.ts";
 import { ok } from "@gateway/core/result.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "../session/clientSession.ts";
-import { readParameters, type Describe, type ReadParameters } from "./binding.ts";
+import {
+  callOf,
+  readParameters,
+  wrongCount,
+  wrongFormats,
+  type Describe,
+  type ReadParameters,
+} from "./binding.ts";
 import { rawParameters, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { CopyInbox } from "../value/copySource.ts";
 import { Cursors } from "./cursors.ts";
 import { portalError, promisedColumns, TypeMemory } from "./described.ts";
-import { Describer } from "./describer.ts";
+import { Describer, isAboutText } from "./describer.ts";
 import { encodeEvent, noTransaction } from "../encode.ts";
 import type { Stop } from "./execution.ts";
 import type { Announce } from "./resultWriter.ts";
@@ -24,6 +30,7 @@ import type { Forget } from "../commands/localAnswer.ts";
 import type { Outbox } from "../outbox.ts";
 import type { Executor } from "./executor.ts";
 import {
+  endsFailed,
   mayChangeTypes,
   needsTransaction,
   preparedOf,
@@ -90,10 +97,14 @@ export class Series {
     sql,
     types,
   }: MessageOf<"parse">): Failure | Promise<Failure | undefined> | undefined {
-    const refused = this.#named.admitStatement(statement, sql);
-    if (refused !== undefined) return failure(refused);
     const prepared = preparedOf(sql, types, this.#parts.read);
     if (!prepared.ok) return failure(prepared.error, { sql });
+    const isEmpty = prepared.value.kind.kind === "empty";
+    if (this.#parts.session.status === "E" && !isEmpty && !endsFailed(prepared.value)) {
+      return failure(gatewayError("query.transactionAborted"));
+    }
+    const refused = this.#named.admitStatement(statement, sql);
+    if (refused !== undefined) return failure(refused);
     const { kind } = prepared.value.kind;
     const asked = statement !== "" && (kind === "query" || kind === "copy");
     const bound = !asked || this.#parts.inbox.bound();
@@ -109,7 +120,7 @@ export class Series {
   async #parseKept({ name, prepared, bound }: Kept): Promise<Failure | undefined> {
     if (!(await bound)) {
       const described = await this.#describer.of(prepared);
-      if (!described.ok && aboutText.has(described.error.code)) {
+      if (!described.ok && isAboutText(described.error)) {
         return failure(described.error, placeOf(prepared));
       }
     }
@@ -125,6 +136,9 @@ export class Series {
   bind(message: MessageOf<"bind">): Failure | Promise<Failure | undefined> | undefined {
     const found = this.#named.statement(message.statement);
     if (!found.ok) return failure(found.error);
+    if (this.#parts.session.status === "E" && !endsFailed(found.value)) {
+      return failure(gatewayError("query.transactionAborted"));
+    }
     let bytes = 0;
     for (const value of message.values) bytes += (value?.length ?? 0) + valueBytes;
     const binding = { message, prepared: found.value, bytes };
@@ -135,9 +149,10 @@ export class Series {
   }
 
   #bindAdmitted(binding: Binding, refused: GatewayError | undefined) {
-    if (refused !== undefined) return failure(refused);
     const { prepared, message } = binding;
-    if (prepared.relayed === true) return this.#putPortal(binding, ok([]));
+    const wrong = refused ?? wrongFormats(message);
+    if (wrong !== undefined) return failure(wrong);
+    if (prepared.relayed === true) return this.#bindRelayed(binding);
     const parameters = this.#parts.catalog.takes(prepared)
       ? rawParameters(message)
       : readParameters(prepared, message, {
@@ -148,6 +163,13 @@ export class Series {
     return parameters instanceof Promise
       ? parameters.then((read) => this.#putPortal(binding, read))
       : this.#putPortal(binding, parameters);
+  }
+
+  /** The server counts the values where it is not known yet how many there are. */
+  #bindRelayed(binding: Binding): Failure | undefined {
+    const { prepared, message } = binding;
+    const wrong = wrongCount(prepared, message);
+    return wrong === undefined ? this.#putPortal(binding, ok([])) : failure(wrong);
   }
 
   #putPortal({ message, prepared, bytes }: Binding, parameters: ReadParameters) {
@@ -357,18 +379,6 @@ interface Kept {
   readonly bound: false | Promise<boolean>;
 }
 
-/** What an engine says of a text. With any other error it could not be asked, and the next step tells why. */
-const aboutText: ReadonlySet<GatewayError["code"]> = new Set<GatewayError["code"]>([
-  "policy.denied",
-  "query.data",
-  "query.invalid",
-  "query.parameters",
-  "query.permission",
-  "query.syntax",
-  "query.transactionAborted",
-  "query.unknownObject",
-]);
-
 type ExecuteAnnounce = Exclude<Announce, "rows">;
 
 /** A Bind message whose statement was found. */
@@ -377,14 +387,6 @@ interface Binding {
   readonly prepared: Prepared;
   /** Bytes of the values. */
   readonly bytes: number;
-}
-
-/** What a server gets of a statement that is relayed. */
-function callOf(
-  { types }: Prepared,
-  { statement, formats, values, resultFormats }: MessageOf<"bind">,
-): PostgresCall {
-  return { types, formats, values, resultFormats, simple: false, prepared: statement !== "" };
 }
 
 /** What a value costs beside its bytes. */

@@ -76,6 +76,19 @@ describe("parameters", () => {
     ]);
   });
 
+  it("refuses formats of some of the values, and goes on with the next series", async () => {
+    await using server = await served({ answers, descriptions });
+    await using client = await RawClient.start(server.port);
+    client.send(parseOf("", "select $1"), bindOf({ formats: [0, 1], values: ["1"] }), sync);
+    const seen = await client.until("Z");
+    expect(letters(seen)).toBe("1EZ");
+    expect(seen.filter(({ type }) => type === "E").map(fieldsOf)).toMatchObject([
+      { S: "ERROR", C: "08P01", M: "bind message has 2 parameter formats but 1 parameters" },
+    ]);
+    client.send(parseOf("", "select 1"), bindOf(), executeOf(), sync);
+    expect(letters(await client.until("Z"))).toBe("12SDCZ");
+  });
+
   it("tells the engine the types it was told, so that it can find the others", async () => {
     await using server = await served({
       answers,
