@@ -80,6 +80,10 @@ const runs = [
   ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
   ["Trino's clients direct and through", ["test/real/run.mjs", "trinoServer"]],
   ["tokens of a Keycloak, exchanged for those of Trino", ["test/real/run.mjs", "keycloak"]],
+  [
+    "a real OpenFGA, Open Policy Agent and Cerbos",
+    ["test/real/run.mjs", "openFga", "policyServers"],
+  ],
   ["pgx's own suite on the engine of the quick start", ["test/real/run.mjs", "goPgx"]],
   ["statements by chance, MySQL and MariaDB", ["test/real/run.mjs", "starRocks", "starRocksMysql"]],
   ["JDBC every way, MySQL and MariaDB", ["test/real/run.mjs", "toolsOnMysql", "toolsOnMariadb"]],

@@ -2,11 +2,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { adbcTools } from "./cases/adbc.mjs";
+import { installDrivers } from "./adbcDrivers.mjs";
+import { adbcTools, installFlight } from "./cases/adbc.mjs";
 import { clickHouseTool } from "./cases/clickHouse.mjs";
 import { clickhouseConnectTool } from "./cases/clickhouseConnect.mjs";
 import { installConnectorJ } from "./cases/connectorJ.mjs";
-import { flightTools } from "./cases/flight.mjs";
+import { flightTools, installFlightPython } from "./cases/flight.mjs";
 import { installGoMysql } from "./cases/goMysql.mjs";
 import { installGoPgx } from "./cases/goPgx.mjs";
 import { installMariadbConnectorJ } from "./cases/mariadbConnectorJ.mjs";
@@ -15,6 +16,7 @@ import { installSchemathesis } from "./cases/openapiTool.mjs";
 import { keycloakTool } from "./cases/keycloak.mjs";
 import { policyServersTool } from "./cases/policyServers.mjs";
 import { openFgaTool } from "./cases/openfga.mjs";
+import { installGrafana } from "./cases/grafana.mjs";
 import { installGrafanaPostgres } from "./cases/grafanaPostgres.mjs";
 import { installMysqlTools } from "./cases/mysqlTools.mjs";
 import { installPgjdbc } from "./cases/pgjdbc.mjs";
@@ -29,6 +31,7 @@ import { starRocksLdapTool, starRocksMysqlTool, starRocksTool } from "./cases/st
 import { actionlintTool, helmTool, promtoolTool } from "../infra/tools.mjs";
 import { chromiumTool } from "./chromium.mjs";
 import { command } from "./command.mjs";
+import { installFakesnow } from "./fakesnow.mjs";
 import { imageTool } from "./image.mjs";
 import { debianPrograms } from "./postgresServer.mjs";
 import { installTrinoServer } from "./trinoServer.mjs";
@@ -49,8 +52,25 @@ export const trinoCli = join(cache, `trino-cli-${trinoVersion}-executable.jar`);
 /** The Python that has PyMySQL. */
 export const python = join(cache, "python", "bin", "python");
 
-/** For each tool: true, or the reason why it is missing. Those that have a reason in `left` are not looked for. */
+/**
+ * For each tool: true, or the reason why it is missing. Those that have a reason in `left` are not looked for. What apt
+ * installs, what Go builds and what is fetched wait for different things, so they come beside each other.
+ */
 export async function installTools(left) {
+  const tools = { quickstart: true };
+  // One after the other in each: apt and Maven let nobody in beside them, and a build has all processors.
+  await Promise.all([fromDebian(tools), byGo(tools, left), fetched(tools, left)]);
+  // Those need what two of them brought; whatever is there by now is only looked for.
+  tools.psqlOdbc = await findPsqlOdbc(tools.pythonPostgres, tools.isql);
+  tools.grafanaPostgres = await installGrafanaPostgres();
+  Object.assign(tools, await installMysqlTools());
+  Object.assign(tools, await postgresServers());
+  Object.assign(tools, await adbcTools());
+  Object.assign(tools, await flightTools());
+  return tools;
+}
+
+async function fromDebian(tools) {
   const missing = [];
   for (const { program, package: name } of Object.values(debian)) {
     if (!(await runs(program))) missing.push(name);
@@ -59,47 +79,50 @@ export async function installTools(left) {
   // The driver is a library: its manager knows whether it is there.
   if (!(await hasPsqlOdbc())) missing.push("odbc-postgresql");
   const reason = missing.length === 0 ? undefined : await installDebian(missing);
-  const tools = { quickstart: true };
   for (const [tool, { program }] of Object.entries(debian)) {
     tools[tool] = (await runs(program)) || reason || "the package did not bring it";
   }
-  tools.image = await imageTool();
-  tools.helm = await helmTool();
   tools.promtool = await promtoolTool();
-  tools.actionlint = await actionlintTool();
-  tools.pymysql = await installPymysql();
   tools.mysqlCli = await findMysqlCli();
-  tools.connectorJ = await installConnectorJ();
-  tools.goMysql = await installGoMysql();
-  tools.trino = await installTrino();
-  tools.trinoServer = await installTrinoServer();
-  tools.keycloak = left.keycloak ?? (await keycloakTool());
-  tools.trinoJdbc = await trinoJdbcTool();
-  tools.trinoPython = await trinoPythonTool();
-  tools.clickHouse = await clickHouseTool();
-  tools.clickhouseConnect =
-    tools.clickHouse === true ? await clickhouseConnectTool() : tools.clickHouse;
   tools.starRocks = await starRocksTool();
   tools.starRocksMysql = await starRocksMysqlTool();
   tools.starRocksLdap = await starRocksLdapTool();
   tools.slapd = await slapdTool();
-  tools.openFga = await openFgaTool();
-  tools.policyServers = await policyServersTool();
+  tools.studio = await chromiumTool();
+}
+
+async function byGo(tools, left) {
+  tools.goMysql = await installGoMysql();
+  tools.goPgx = left.goPgx ?? (await installGoPgx());
+  await installGrafana();
+  await installFlight();
+  tools.actionlint = await actionlintTool();
+  tools.openFga = left.openFga ?? (await openFgaTool());
+  tools.policyServers = left.policyServers ?? (await policyServersTool());
+}
+
+async function fetched(tools, left) {
+  tools.image = await imageTool();
+  tools.trino = await installTrino();
+  tools.trinoServer = await installTrinoServer();
+  tools.keycloak = left.keycloak ?? (await keycloakTool());
+  tools.trinoJdbc = await trinoJdbcTool();
+  tools.connectorJ = await installConnectorJ();
+  tools.mariadbConnectorJ = await installMariadbConnectorJ();
+  tools.pgjdbc = await installPgjdbc();
+  tools.helm = await helmTool();
+  tools.clickHouse = await clickHouseTool();
+  tools.clickhouseConnect =
+    tools.clickHouse === true ? await clickhouseConnectTool() : tools.clickHouse;
+  tools.pymysql = await installPymysql();
+  tools.trinoPython = await trinoPythonTool();
   tools.schemathesis = await installSchemathesis();
   tools.pythonPostgres = await installPythonPostgres();
   tools.tpc = tools.pythonPostgres;
-  tools.psqlOdbc = await findPsqlOdbc(tools.pythonPostgres, tools.isql);
-  tools.pgjdbc = await installPgjdbc();
-  tools.goPgx = left.goPgx ?? (await installGoPgx());
-  tools.mariadbConnectorJ = await installMariadbConnectorJ();
-  Object.assign(tools, await installMysqlTools());
-  tools.grafanaPostgres = await installGrafanaPostgres();
-  Object.assign(tools, await postgresServers());
-  Object.assign(tools, await adbcTools());
-  Object.assign(tools, await flightTools());
+  await installDrivers();
+  await installFakesnow();
+  await installFlightPython();
   tools.snowflakePython = await snowflakePythonTool();
-  tools.studio = await chromiumTool();
-  return tools;
 }
 
 /** Debian's wrapper of pgbench is there without the program behind it. */

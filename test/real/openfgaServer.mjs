@@ -17,9 +17,12 @@ const startTries = 200;
 /** The key that the server is preset with. */
 export const openFgaKey = "openfga-secret";
 
+/** Whether it was built before, which is what takes long. */
+export const isOpenFgaBuilt = () => existsSync(program);
+
 /** True, or the reason why it can not be had. */
 export async function installOpenFga() {
-  if (existsSync(program)) return true;
+  if (isOpenFgaBuilt()) return true;
   if ((await command("go", ["version"])).code !== 0) return "there is no go";
   await mkdir(cache, { recursive: true });
   // Beside the place where it belongs, so that it can be moved there whole.

@@ -18,6 +18,9 @@ const cerbosProgram = join(cerbosFolder, "node_modules", "@cerbos", cerbosName, 
 const buildSeconds = 900;
 const startTries = 300;
 
+/** Whether the one that is built was built before, which is what takes long. */
+export const isOpaBuilt = () => existsSync(opaProgram);
+
 /** True, or the reason why they can not be had. */
 export async function installPolicyServers() {
   await mkdir(cache, { recursive: true });
@@ -26,7 +29,7 @@ export async function installPolicyServers() {
 }
 
 async function installOpa() {
-  if (existsSync(opaProgram)) return true;
+  if (isOpaBuilt()) return true;
   if ((await command("go", ["version"])).code !== 0) return "there is no go";
   // Beside the place where it belongs, so that it can be moved there whole.
   const folder = await mkdtemp(join(cache, "opa-build-"));

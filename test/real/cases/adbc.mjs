@@ -127,7 +127,8 @@ async function tested(test, env) {
   expectCode(result);
 }
 
-async function installFlight() {
+/** Builds the reference server of Flight SQL once; true, or the reason why it can not be had. */
+export async function installFlight() {
   if (existsSync(flightServer)) return true;
   if ((await command("go", ["version"])).code !== 0) return "there is no go";
   const env = { GOBIN: cache };

@@ -24,7 +24,7 @@ const jdbc = { group: "org.apache.arrow", name: "flight-sql-jdbc-driver", versio
 
 /** The tools of these cases: true, or the reason why they are skipped. */
 export async function flightTools() {
-  const flightPython = await installPython();
+  const flightPython = await installFlightPython();
   const needed = [flightPython, (await debianPrograms()).reason ?? true, await installDrivers()];
   return {
     flightPython,
@@ -68,7 +68,8 @@ export const flightCases = [
   },
 ];
 
-async function installPython() {
+/** Brings the Python with the clients; true, or the reason why it can not be had. */
+export async function installFlightPython() {
   const wanted = packages.join("\n");
   if ((await readFile(marker, "utf8").catch(() => "")) === wanted) return true;
   const made = await command("python3", ["-m", "venv", folder], { seconds: 120 });
