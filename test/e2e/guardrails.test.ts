@@ -8,6 +8,7 @@ import fc from "fast-check";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { casesOf } from "../cases.ts";
 import { FakeGuardService } from "../fake/guardService.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
@@ -224,7 +225,7 @@ describe("a LIMIT that was written in", () => {
         const few = await guarded.query<{ id: unknown }>(sql);
         expect(few.rows).toEqual(all.rows.slice(0, 3));
       }),
-      { numRuns: 60 },
+      { numRuns: casesOf(20, 600) },
     );
   });
 });

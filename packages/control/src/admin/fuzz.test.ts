@@ -15,7 +15,7 @@ describe("any request that the document allows, and many that it does not", { ti
   it("gets an answer that the document names, as a problem where it is refused, and never a bug", async () => {
     await expectSoundAnswers(
       await testAdmin({ file: fileOf, impatient: true }),
-      casesOf(200, 2_000),
+      casesOf(100, 2_000),
     );
   });
 
@@ -23,7 +23,7 @@ describe("any request that the document allows, and many that it does not", { ti
     await using pglite = await testDatabase();
     const store = drizzleStore(pglite.database, { clock: virtualHost(1).clock });
     const admin = await testAdmin({ store, file: fileOf, impatient: true });
-    await expectSoundAnswers(admin, casesOf(40, 400));
+    await expectSoundAnswers(admin, casesOf(20, 400));
     const lists = admin.operations.filter(({ template }) => pagedLists.test(template));
     expect(lists).toHaveLength(8);
     const property = fc.asyncProperty(
@@ -35,7 +35,7 @@ describe("any request that the document allows, and many that it does not", { ti
         if (status >= 500 && status !== 501) throw new Error(`${list.template}: ${status}`);
       },
     );
-    await fc.assert(property, { numRuns: casesOf(40, 400) });
+    await fc.assert(property, { numRuns: casesOf(20, 400) });
   });
 });
 

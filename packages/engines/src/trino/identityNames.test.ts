@@ -2,6 +2,7 @@
 import type { Backend } from "@gateway/core/port/backend.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { casesOf } from "../../../../test/cases.ts";
 import { hostileNames } from "../../../../test/fake/hostileNames.ts";
 import { fakeTrino, type FakeTrino, type Seen } from "../../../../test/fake/trino.ts";
 import { hostOf, identifiedOf, never, valueOf } from "../rig/backend.ts";
@@ -48,7 +49,7 @@ describe("a hostile user name", () => {
       fc.asyncProperty(fc.oneof(latin, fc.string({ unit: "binary" })), async (name) => {
         expect(isRight(await outcomeOf(name))).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: casesOf(20, 500) },
     );
   });
 

@@ -1,22 +1,32 @@
 /** The sample that an embedded database is filled with. */
-import { describe, expect, it } from "vitest";
+import type { Backend } from "@gateway/core/port/backend.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hostOf, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { duckDbConfig } from "../config.ts";
 import { sampleRows } from "./sample.ts";
 
+const config = duckDbConfig.parse({ engine: "duckDb" });
+const sampled = async (cluster: string): Promise<Backend> =>
+  valueOf(await open(cluster, config, hostOf(), { kind: "sample" }));
+
+/** Filled once: each takes seconds. */
+let once: Backend;
+beforeAll(async () => {
+  once = await sampled("once");
+}, 60_000);
+afterAll(() => once[Symbol.asyncDispose]());
+
 describe("the sample", () => {
   it("has its tables with their rows, and every order has a customer", async () => {
-    const config = duckDbConfig.parse({ engine: "duckDb" });
-    await using backend = valueOf(await open("sample", config, hostOf(), { kind: "sample" }));
     const counts = await ran(
-      backend,
+      once,
       `select (select count(*) from customers), (select count(*) from orders),
               (select count(*) from line_items), (select count(*) from events)`,
     );
     expect(counts.rows).toEqual([Object.values(sampleRows).map(BigInt)]);
     const orphans = await ran(
-      backend,
+      once,
       `select count(*) from orders anti join customers using (customer_id)
        union all select count(*) from line_items anti join orders using (order_id)
        union all select count(*) from events anti join customers using (customer_id)`,
@@ -25,10 +35,9 @@ describe("the sample", () => {
   }, 30_000);
 
   it("is the same every time", async () => {
-    const config = duckDbConfig.parse({ engine: "duckDb" });
+    await using again = await sampled("again");
     const sums: unknown[] = [];
-    for (const cluster of ["once", "again"]) {
-      await using backend = valueOf(await open(cluster, config, hostOf(), { kind: "sample" }));
+    for (const backend of [once, again]) {
       const sql =
         "select sum(quantity * unit_price), min(delivered_on), max(product) from line_items";
       sums.push((await ran(backend, sql)).rows);

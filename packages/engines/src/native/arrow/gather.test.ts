@@ -339,7 +339,7 @@ function textArrayOf(cells: readonly (string | null)[], offset: number): HandMad
   for (const [row, cell] of all.entries()) {
     if (cell !== null) validity[row >> 3] = (validity[row >> 3] ?? 0) | (1 << (row & 7));
   }
-  const values = new Uint8Array(encoded.flatMap((bytes) => [...bytes]));
+  const values = new Uint8Array(Buffer.concat(encoded));
   return {
     length: cells.length,
     offset,
