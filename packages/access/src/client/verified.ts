@@ -8,6 +8,7 @@
  */
 import { hash } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
+import { Aged } from "@gateway/core/tool/aged.ts";
 
 const keepMs = 60_000;
 const entriesMax = 10_000;
@@ -20,8 +21,7 @@ interface Entry<Value> {
 export class VerifiedLogins<Value> {
   readonly #host: Pick<Host, "clock">;
   readonly #key: string;
-  /** Oldest first. */
-  readonly #entries = new Map<string, Entry<Value>>();
+  readonly #entries = new Aged<string, Entry<Value>>();
 
   constructor(host: Pick<Host, "clock" | "randomBytes">) {
     this.#host = host;
@@ -52,10 +52,7 @@ export class VerifiedLogins<Value> {
   }
 
   add(key: string, value: Value): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, { value, untilMs: this.#host.clock.nowMs() + keepMs });
-    if (this.#entries.size <= entriesMax) return;
-    const oldest = this.#entries.keys().next();
-    if (oldest.done !== true) this.#entries.delete(oldest.value);
+    const untilMs = this.#host.clock.nowMs() + keepMs;
+    this.#entries.putWithin(entriesMax, key, { value, untilMs });
   }
 }

@@ -10,6 +10,7 @@ import { secretText } from "@gateway/contract/config/secret.ts";
 import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { Aged } from "@gateway/core/tool/aged.ts";
 import { unlessAborted } from "@gateway/core/tool/pause.ts";
 import { HttpClient, type HttpRequest } from "../connect/http.ts";
 import type { OpenFgaConfig } from "./config.ts";
@@ -63,12 +64,12 @@ class OpenFgaChecks implements AsyncDisposable {
   readonly #config: OpenFgaConfig;
   readonly #host: Host;
   readonly #http: HttpClient;
-  /** For each check that was allowed: its key and the end of its validity, oldest first. */
-  readonly #allowed = new Map<string, number>();
+  /** For each check that was allowed: its key and the end of its validity. */
+  readonly #allowed = new Aged<string, number>();
   /** Checks that are being asked, so that a burst of the same asks once. */
   readonly #asking = new Map<string, Promise<boolean>>();
-  /** Users about whom the server gave no answer, and when it may be asked again; oldest first. */
-  readonly #resting = new Map<string, number>();
+  /** Users about whom the server gave no answer, and when it may be asked again. */
+  readonly #resting = new Aged<string, number>();
 
   constructor(config: OpenFgaConfig, host: Host) {
     const { timeoutMs, caFile } = config;
@@ -92,11 +93,8 @@ class OpenFgaChecks implements AsyncDisposable {
   }
 
   #remembers(key: string): boolean {
-    const until = this.#allowed.get(key);
-    if (until === undefined) return false;
-    if (until > this.#host.clock.nowMs()) return true;
-    this.#allowed.delete(key);
-    return false;
+    const untilMs = this.#allowed.get(key);
+    return untilMs !== undefined && untilMs > this.#host.clock.nowMs();
   }
 
   #ask(check: Check, key: string): Promise<boolean> {
@@ -104,15 +102,13 @@ class OpenFgaChecks implements AsyncDisposable {
     const untilMs = this.#host.clock.nowMs() + this.#config.cacheTtlMs;
     const asking = this.#answerTo(check).then((allowed) => {
       this.#asking.delete(key);
-      if (allowed && this.#config.cacheTtlMs > 0) this.#remember(key, untilMs);
+      if (allowed && this.#config.cacheTtlMs > 0) {
+        this.#allowed.putWithin(rememberedMax, key, untilMs);
+      }
       return allowed;
     });
     this.#asking.set(key, asking);
     return asking;
-  }
-
-  #remember(key: string, untilMs: number): void {
-    putBounded(this.#allowed, key, untilMs);
   }
 
   async #answerTo(check: Check): Promise<boolean> {
@@ -120,7 +116,7 @@ class OpenFgaChecks implements AsyncDisposable {
     const answer = await this.#http.ask(questionOf(check, this.#config));
     if (!answer.ok) {
       const { user } = check.identity;
-      putBounded(this.#resting, user, this.#host.clock.nowMs() + restMs);
+      this.#resting.putWithin(rememberedMax, user, this.#host.clock.nowMs() + restMs);
       return this.#denied(answer.error);
     }
     const { status, json } = answer.value;
@@ -134,15 +130,6 @@ class OpenFgaChecks implements AsyncDisposable {
     this.#host.log.write("warn", "authorization.unavailable", { reason });
     return false;
   }
-}
-
-/** Puts it in as the newest; the oldest makes room. */
-function putBounded(times: Map<string, number>, key: string, untilMs: number): void {
-  times.delete(key);
-  times.set(key, untilMs);
-  if (times.size <= rememberedMax) return;
-  const oldest = times.keys().next();
-  if (oldest.done !== true) times.delete(oldest.value);
 }
 
 function questionOf({ identity, relation, group }: Check, config: OpenFgaConfig): HttpRequest {

@@ -98,12 +98,12 @@ class Service implements AsyncDisposable {
     if (typeof found !== "string") {
       // The answer is as old as the question.
       const remembered = { answer: found, untilMs: nowMs + cacheTtlMs };
-      if (cacheTtlMs > 0) putBounded(this.#remembered, key, remembered, rememberedMax);
+      if (cacheTtlMs > 0) this.#remembered.putWithin(rememberedMax, key, remembered);
       return ok(found);
     }
     // Whoever left says nothing about the service.
     if (signal.aborted) return err(found);
-    if (isSilence(found)) putBounded(this.#resting, user, clock.nowMs() + restMs, restingMax);
+    if (isSilence(found)) this.#resting.putWithin(restingMax, user, clock.nowMs() + restMs);
     return this.#no(found);
   }
 
@@ -132,18 +132,6 @@ class Service implements AsyncDisposable {
 /** The service was not there or took its time: the next question would wait as long. */
 function isSilence(reason: Reason): boolean {
   return reason === "slow" || reason === "unreachable";
-}
-
-/** Puts it in as the newest; the oldest makes room. */
-function putBounded<Value>(
-  entries: Aged<string, Value>,
-  key: string,
-  value: Value,
-  max: number,
-): void {
-  entries.put(key, value);
-  const { oldest } = entries;
-  if (entries.size > max && oldest !== undefined) entries.delete(oldest[0]);
 }
 
 /** Of bounded length; every part is quoted, so no two questions share one. */

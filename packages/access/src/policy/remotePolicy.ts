@@ -14,6 +14,7 @@ import type {
   PolicySession,
   TableDecision,
 } from "@gateway/core/port/sql/policy.ts";
+import { Aged } from "@gateway/core/tool/aged.ts";
 import { unlessAborted } from "@gateway/core/tool/pause.ts";
 import { HttpClient, type HttpRequest } from "../connect/http.ts";
 
@@ -100,12 +101,11 @@ class Questions implements AsyncDisposable {
   readonly #config: PolicyServerConfig;
   readonly #host: Host;
   readonly #http: HttpClient;
-  /** Oldest first. */
-  readonly #decided = new Map<string, Remembered>();
+  readonly #decided = new Aged<string, Remembered>();
   /** Being asked now, so that a burst of the same asks once. */
   readonly #asking = new Map<string, Promise<TableDecision>>();
-  /** Callers about whom there was no answer, and when the server may be asked again; oldest first. */
-  readonly #resting = new Map<string, number>();
+  /** Callers about whom there was no answer, and when the server may be asked again. */
+  readonly #resting = new Aged<string, number>();
 
   constructor(server: PolicyServer, config: PolicyServerConfig, host: Host) {
     const { timeoutMs, caFile } = config;
@@ -145,12 +145,12 @@ class Questions implements AsyncDisposable {
         if (typeof found !== "string") {
           const decision = { ...found, untilMs };
           if (this.#config.cacheTtlMs > 0) {
-            putBounded(this.#decided, key, { decision, untilMs }, rememberedMax);
+            this.#decided.putWithin(rememberedMax, key, { decision, untilMs });
           }
           return decision;
         }
         this.#host.log.write("warn", "policy.unavailable", { reason: found });
-        putBounded(this.#resting, who, clock.nowMs() + restMs, restingMax);
+        this.#resting.putWithin(restingMax, who, clock.nowMs() + restMs);
         return unavailable;
       })
       .finally(() => this.#asking.delete(key));
@@ -175,20 +175,6 @@ class Questions implements AsyncDisposable {
 }
 
 const unavailable = { kind: "unavailable" } as const;
-
-/** Puts it in as the newest; the oldest makes room. */
-function putBounded<Value>(
-  entries: Map<string, Value>,
-  key: string,
-  value: Value,
-  max: number,
-): void {
-  entries.delete(key);
-  entries.set(key, value);
-  if (entries.size <= max) return;
-  const oldest = entries.keys().next();
-  if (oldest.done !== true) entries.delete(oldest.value);
-}
 
 /** Lists in one order, so that the same caller has one key. */
 function callerIn({ identity, settings }: PolicySession, names: readonly string[]): Caller {

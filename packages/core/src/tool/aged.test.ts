@@ -29,6 +29,12 @@ describe("Aged", () => {
     );
   });
 
+  it("makes room for what comes by what was put longest ago", () => {
+    const aged = new Aged<string, number>();
+    for (const [at, key] of ["a", "b", "a", "c"].entries()) aged.putWithin(2, key, at);
+    expect(["a", "b", "c"].map((key) => aged.get(key))).toEqual([2, undefined, 3]);
+  });
+
   it("answers what stands under a key", () => {
     const aged = new Aged<string, number>();
     aged.put("a", 1);

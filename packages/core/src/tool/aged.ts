@@ -24,6 +24,12 @@ export class Aged<K, V> {
     this.#entries.set(key, value);
   }
 
+  /** The same; above `max` entries the oldest make room. */
+  putWithin(max: number, key: K, value: V): void {
+    this.put(key, value);
+    while (this.size > max && this.oldest !== undefined) this.delete(this.oldest[0]);
+  }
+
   delete(key: K): void {
     this.#entries.delete(key);
     if (this.#oldest?.[0] === key) this.#oldest = undefined;

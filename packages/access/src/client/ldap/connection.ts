@@ -83,7 +83,7 @@ export class DirectoryConnection {
   }
 
   get isOpen(): boolean {
-    return !this.#socket.destroyed && this.#socket.readyState === "open";
+    return this.#socket.readyState === "open";
   }
 
   /** Called before a login: limits what the directory may send from now on. */
@@ -162,25 +162,17 @@ function elementOf(bytes: Buffer): BerElement | undefined {
   return { tag, content: bytes.subarray(from, to), rest: bytes.subarray(to) };
 }
 
+/** A lost connection closes as well, whatever error came before, and `once` left a listener for that. */
 function nextPiece(socket: Socket): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const done = (): void => {
+    const fail = (): void => reject(new Error("the directory hung up"));
+    socket.once("close", fail);
+    socket.once("data", (piece: Buffer) => {
+      // What comes from here on is the handshake's to read.
       socket.pause();
-      socket.off("data", take);
-      socket.off("error", fail);
       socket.off("close", fail);
-    };
-    const take = (piece: Buffer): void => {
-      done();
       resolve(piece);
-    };
-    const fail = (): void => {
-      done();
-      reject(new Error("the directory hung up"));
-    };
-    socket.on("data", take);
-    socket.on("error", fail);
-    socket.on("close", fail);
+    });
     socket.resume();
   });
 }

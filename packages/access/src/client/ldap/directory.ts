@@ -372,8 +372,8 @@ function valuesOf(entry: Entry, attribute: string): readonly string[] {
 
 function kindOf(error: unknown): string {
   if (error instanceof ResultCodeError) return `result ${error.code}`;
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "broken";
+  const code = String((error as { readonly code?: unknown }).code);
+  return /^[A-Z0-9_]{1,64}$/.test(code) ? code : "broken";
 }
 
 const keptMax = 64;
