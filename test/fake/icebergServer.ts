@@ -15,6 +15,8 @@ export class FakeIcebergServer implements AsyncDisposable {
   /** Whole metadata of tables and views, in place of what is made of columns. */
   metadata: Record<string, object> = {};
   prefix: string | undefined;
+  /** Of the answer about a view that there is not. */
+  viewStatus = 404;
   mood: IcebergMood = "well";
   readonly asked: string[] = [];
   readonly authorizations: (string | undefined)[] = [];
@@ -75,7 +77,8 @@ export class FakeIcebergServer implements AsyncDisposable {
     if (columns === undefined) {
       const type = kind === "views" ? "NoSuchViewException" : "NoSuchTableException";
       const error = { message: "it does not exist", type, code: 404 };
-      return void response.writeHead(404).end(JSON.stringify({ error }));
+      const status = kind === "views" ? this.viewStatus : 404;
+      return void response.writeHead(status).end(JSON.stringify({ error }));
     }
     response.end(
       JSON.stringify({ metadata: kind === "views" ? viewOf(columns) : tableOf(columns) }),

@@ -55,6 +55,15 @@ describe("a REST catalog of Iceberg", () => {
     expect(await told("views", {})).toEqual(unavailable);
   });
 
+  it("is not believed about a view that it does not show", async () => {
+    await using catalog = catalogOf();
+    fake.viewStatus = 403;
+    expect(await catalog.ask("sales", "gone")).toEqual(unavailable);
+    await catalog.host.advance(1_000);
+    fake.viewStatus = 501;
+    expect(await catalog.ask("sales", "gone")).toMatchObject({ kind: "unknown" });
+  });
+
   it("is asked behind the prefix that it names, and about its own catalog alone", async () => {
     fake.prefix = "ws/main";
     await using catalog = catalogOf({ catalog: "Lake" });
@@ -83,14 +92,21 @@ describe("a REST catalog of Iceberg", () => {
     expect(await catalog.ask("sales", "orders")).toMatchObject({ columns: ["id"], untilMs: 200 });
   });
 
-  it.each<IcebergMood>(["silent", "nonsense", "failing", "redirecting", "huge"])(
-    "knows nothing within its time limit while the server is %s, and asks again a second later",
-    async (mood) => {
+  it.each<readonly [IcebergMood, string]>([
+    ["silent", "slow"],
+    ["nonsense", "no table in the answer"],
+    ["failing", "status 503"],
+    ["redirecting", "status 307"],
+    ["huge", "tooLarge"],
+  ])(
+    "knows nothing within its time limit while the server is %s (%s), and asks again a second later",
+    async (mood, reason) => {
       await using catalog = catalogOf({ cacheTtlMs: 0 });
       await catalog.ask("sales", "orders");
       fake.mood = mood;
       const asked = fake.asked.length;
       expect(await catalog.waiting("sales", "orders")).toEqual(unavailable);
+      expect(catalog.host.log.lines.map(({ fields }) => fields["reason"])).toEqual([reason]);
       expect(catalog.host.clock.nowMs()).toBeLessThanOrEqual(2_020);
       expect(await catalog.ask("sales", "recent")).toEqual(unavailable);
       expect(fake.asked.length).toBeLessThanOrEqual(asked + 1);

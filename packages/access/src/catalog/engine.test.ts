@@ -118,15 +118,25 @@ describe("engines as a catalog", () => {
     expect(await catalog.ask("sales", "orders")).toMatchObject({ kind: "unknown" });
   });
 
+  it("are not asked where nobody knows how", async () => {
+    const a = new FakeEngine("a", "generic");
+    const catalog = catalogOf([a]);
+    expect(catalog.nameParts).toBe(2);
+    expect(await catalog.ask("sales", "orders")).toEqual(unavailable);
+    expect(a.asked).toEqual([]);
+  });
+
   it("are not believed when they speak of another table or of too many columns", async () => {
     const a = new FakeEngine("a");
     a.name = "others";
     const catalog = catalogOf([a]);
     expect(await catalog.ask("sales", "orders")).toEqual(unavailable);
     a.name = undefined;
-    a.columns = Array.from({ length: 5_001 }, (_, index) => `c${index}`);
+    a.columns = Array.from({ length: 5_000 }, (_, index) => `c${index}`);
     await catalog.host.advance(1_000);
-    expect(await catalog.ask("sales", "orders")).toEqual(unavailable);
+    expect(await catalog.ask("sales", "orders")).toMatchObject({ columns: a.columns });
+    a.columns = [...a.columns, "more"];
+    expect(await catalog.ask("sales", "more")).toEqual(unavailable);
   });
 
   it.each<[QueryAuth["type"], object | undefined, readonly string[]]>([
@@ -158,11 +168,28 @@ describe("the statement that asks for columns", () => {
     }
   });
 
+  it.each(dialects)("asks for one column more than a table may have (%s)", (dialect) => {
+    const path = dialect === "mysql" || dialect === "clickhouse" ? ["s", "t"] : ["c", "s", "t"];
+    expect(columnsSql(dialect, path)).toMatch(/ LIMIT 5001$/);
+  });
+
+  it("asks the current database where the name says no other", () => {
+    expect(columnsSql("duckdb", ["s", "t"])).toContain("= lower(current_database())");
+    expect(columnsSql("duckdb", ["lake", "s", "t"])).toContain("= 'lake'");
+    expect(columnsSql("postgres", ["s", "t"])).not.toContain("current_database");
+    expect(columnsSql("postgres", ["lake", "s", "t"])).toContain("= 'lake'");
+  });
+
   it("is none where the engine has no table of that name", () => {
     expect(columnsSql("clickhouse", ["c", "s", "t"])).toBeUndefined();
     expect(columnsSql("mysql", ["other", "s", "t"])).toBeUndefined();
     expect(columnsSql("trino", ["s", "t"])).toBeUndefined();
     expect(columnsSql("postgres", ["t"])).toBeUndefined();
+    expect(columnsSql("postgres", [])).toBeUndefined();
+    expect(columnsSql("postgres", ["a", "b", "c", "d"])).toBeUndefined();
+    for (const catalog of ["def", "default_catalog"]) {
+      expect(columnsSql("mysql", [catalog, "s", "t"])).toBeDefined();
+    }
     expect(columnsSql("generic", ["s", "t"])).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { err, ok } from "@gateway/core/result.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { noneAuthenticator } from "./none.ts";
-import { verifying, type Provider } from "./provider.ts";
+import { attributeOf, namesOf, verifying, type Provider } from "./provider.ts";
 
 const at = { frontend: "trinoHttp", address: "127.0.0.1" };
 const ann = { user: "ann", groups: [], roles: [], method: "static" } as const;
@@ -57,12 +57,57 @@ describe("verifying", () => {
     expect(await codesOf("auth.refused")).toHaveLength(11);
   });
 
+  it("slows nobody down for refused certificates and key pairs that only claim a name", async () => {
+    const token = new Secret("x");
+    for (const shown of [
+      { kind: "keyPair", token, user: "ann" },
+      { kind: "certificate", names: ["bob"], user: "ann" },
+    ] as const) {
+      const { show, host } = opened({ required: true, fails: "auth.refused" });
+      const codes: string[] = [];
+      for (let n = 0; n < 12; n += 1) {
+        void show(shown).then((code) => codes.push(code));
+        await host.settle();
+      }
+      expect(codes).toHaveLength(12);
+    }
+  });
+
   it("says what its provider takes, and takes no token unless the provider says so", () => {
     expect(opened({ required: true }).authenticator).toMatchObject({
       asksPassword: true,
       takesTokens: false,
     });
     expect(opened({ required: true, takesTokens: true }).authenticator.takesTokens).toBe(true);
+  });
+});
+
+describe("what a provider says of a user", () => {
+  const texts = (count: number) => Array.from({ length: count }, (_, n) => `t${n}`);
+
+  it.each<readonly [string, unknown, unknown]>([
+    ["a text", "EU", "EU"],
+    ["the longest text", "x".repeat(256), "x".repeat(256)],
+    ["a longer one", "x".repeat(257), undefined],
+    ["a number", 1, "1"],
+    ["a truth", true, "true"],
+    ["an object", {}, undefined],
+    ["a list", ["EU", 1], ["EU", "1"]],
+    ["the longest list", texts(1_000), texts(1_000)],
+    ["a longer one", texts(1_001), undefined],
+    ["a list with what is no text", ["EU", null], undefined],
+    ["a text that ends its line", "E\nU", undefined],
+  ])("is an attribute, or none, where it is %s", (_, said, attribute) => {
+    expect(attributeOf(said)).toEqual(attribute);
+  });
+
+  it("is each group once, and none where there are too many or one is no name", () => {
+    expect(namesOf(["a", "b", "a"])).toEqual(["a", "b"]);
+    expect(namesOf(texts(1_000))).toHaveLength(1_000);
+    expect(namesOf(texts(1_001))).toBeUndefined();
+    for (const wrong of ["", "x".repeat(257), "a\u0000"]) {
+      expect(namesOf(["a", wrong])).toBeUndefined();
+    }
   });
 });
 

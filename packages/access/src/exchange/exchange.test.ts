@@ -94,6 +94,7 @@ describe("tokenExchange", () => {
     await using tested = testedOf();
     expect(await tested.asked("t1")).toBe("for-t1-1");
     expect(await tested.asked("t1")).toBe("for-t1-2");
+    expect(tested.host.timerCount).toBe(0);
   });
 
   it("keeps ten thousand tokens, and for one more forgets the one that nobody used for longest", async () => {

@@ -54,6 +54,13 @@ describe("openFgaAuthorizer", () => {
     expect(await tested.mayUse("alice", "own", [])).toBe(false);
   });
 
+  it("remembers nothing where the configuration says so", async () => {
+    fake.tuples.add("user:alice reader cluster_group:own");
+    await using tested = testedOf({ cacheTtlMs: 0 });
+    for (let n = 0; n < 2; n += 1) expect(await tested.mayUse("alice", "own", [])).toBe(true);
+    expect(fake.asked).toHaveLength(2);
+  });
+
   it("asks once for a burst of the same", async () => {
     fake.tuples.add("user:alice reader cluster_group:own");
     await using tested = testedOf();
@@ -109,6 +116,9 @@ describe("openFgaAuthorizer", () => {
     const groups = Array.from({ length: 101 }, (_, n) => `g${n}`);
     await using tested = testedOf();
     expect(await tested.mayUse("alice", "own", groups)).toBe(false);
+    expect(fake.asked).toEqual([]);
+    expect(await tested.mayUse("alice", "own", groups.slice(1))).toBe(true);
+    fake.asked.length = 0;
     await using shut = testedOf(
       {},
       egressBy(() => true),

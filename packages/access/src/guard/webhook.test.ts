@@ -57,6 +57,8 @@ describe("guardService", () => {
     expect(service.host.log.lines).toMatchObject([
       { event: "guard.unavailable", fields: { guard: "hook", reason: "answer" } },
     ]);
+    const failures = { reason: "answer" };
+    expect(service.host.metrics.value("gateway_guard_service_failures_total", failures)).toBe(1);
   });
 
   it.each<readonly [ServiceMood, string]>([
@@ -124,6 +126,17 @@ describe("guardService", () => {
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => ok(allow)));
     expect(fake.openMax).toBe(2);
     expect(fake.asked).toHaveLength(5);
+  });
+
+  it("says that it is busy above a thousand questions at once, and asks again once there are fewer", async () => {
+    await using service = open({ maxConcurrent: 1 });
+    fake.says = allow;
+    fake.mood = "late";
+    const waiting = Array.from({ length: 1_000 }, (_, n) => service.ask(`user ${n}`));
+    expect(await service.ask()).toEqual(err("busy"));
+    fake.release();
+    await Promise.all(waiting);
+    expect(await service.ask()).toEqual(ok(allow));
   });
 
   it("remembers an answer to the same question for as long as it may", async () => {

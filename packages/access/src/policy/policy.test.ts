@@ -217,6 +217,16 @@ describe("what OPA leaves of a rule", () => {
     expect(await told("compile", compiled(query))).toMatchObject({ kind: "deny" });
   });
 
+  it.each([
+    [nested((inner) => compound("not", inner), field("eq", 1)), "a condition that is too deep"],
+    [compound("and", field("eq", 1), field("regex", "x")), "the operator regex"],
+    [compound("or"), "an operator without conditions"],
+    [field("eq", "x", "rows.a"), "a field outside input.row"],
+  ])("denies %j and says that it is %s", async (query, reason) => {
+    const decision = await told("compile", compiled(query));
+    expect(decision).toMatchObject({ kind: "deny", reason: expect.stringContaining(reason) });
+  });
+
   it("names an operator that it has no form for, and repeats nothing else", async () => {
     const reasonOf = async (operator: string) => {
       const decision = await told("compile", compiled(field(operator, "x")));
@@ -251,6 +261,10 @@ describe("what OPA leaves of a rule", () => {
     [{ result: { query: {}, masks: { row: {} } } }, { kind: "deny", reason: "no columns" }],
     [{ result: { query: {}, masks: { row: { "a b": {} } } } }, { kind: "deny" }],
     [
+      { result: { query: {}, masks: { row: { a: { replace: { value: "back\\slash" } } } } } },
+      { kind: "deny", reason: "a mask that can not be written as SQL" },
+    ],
+    [
       { result: { query: {}, masks: { row: { "*": {}, a: { replace: { value: 1 } } } } } },
       { kind: "deny" },
     ],
@@ -274,6 +288,7 @@ describe("what a plan of Cerbos leaves open", () => {
     [expression("in", column("a"), value(["x", 1])), "a IN ('x', 1)"],
     [expression("startsWith", column("a"), value("x")), "a LIKE 'x%'"],
     [expression("not", expression("and", column("a"), value(true))), "NOT (a = TRUE AND 1 = 1)"],
+    [expression("or", column("a"), column("b")), "a = TRUE OR b = TRUE"],
   ])("is written as SQL: %j", async (condition, rows) => {
     const { view } = (await told("cerbos", plan(condition))) as { view?: { rows: string } };
     expect(view?.rows).toBe(rows);
@@ -283,6 +298,7 @@ describe("what a plan of Cerbos leaves open", () => {
     expression("gt", expression("size", column("tags")), value(2)),
     expression("matches", column("a"), value("x")),
     expression("toString", column("a"), value("x")),
+    expression("hasIntersection", column("a"), value(["x"])),
     expression("startsWith", column("a"), value("50%")),
     expression("eq", column("a"), value("back\\slash")),
     expression("in", value("x"), column("a")),
@@ -300,6 +316,22 @@ describe("what a plan of Cerbos leaves open", () => {
     undefined,
   ])("denies where it has no such form: %j", async (condition) => {
     expect(await told("cerbos", plan(condition))).toMatchObject({ kind: "deny" });
+  });
+
+  it.each([
+    [expression("and", column("a"), expression("matches", column("b"), value("x"))), "matches"],
+    [expression("a b", column("a"), value("x")), "the operator in it"],
+    [expression("eq", column("a"), column("b.c")), "an operand that is no column or value"],
+    [expression("eq", value(1), value(1)), "a comparison without a column"],
+    [expression("startsWith", value("x"), value("x")), "an operand that is no column"],
+    [expression("startsWith", column("a"), value(5)), "a text that is none"],
+    [expression("in", column("a"), column("b")), "a list that is none"],
+    [expression("or"), "an operator without conditions"],
+    [value(5), "a value in place of a condition"],
+    [nested((inner) => expression("not", inner), column("a")), "a condition that is too deep"],
+  ])("denies %j and says that it is %s", async (condition, reason) => {
+    const decision = await told("cerbos", plan(condition));
+    expect(decision).toMatchObject({ kind: "deny", reason: expect.stringContaining(reason) });
   });
 
   it("is asked for by the version and the scope that are configured, and without them by none", async () => {
@@ -324,6 +356,13 @@ describe("what a plan of Cerbos leaves open", () => {
     expect(await told("cerbos", says)).toEqual(unavailable);
   });
 });
+
+/** Fifty-one times around the innermost. */
+function nested(around: (inner: unknown) => unknown, innermost: unknown): unknown {
+  let all = innermost;
+  for (let depth = 0; depth <= 50; depth += 1) all = around(all);
+  return all;
+}
 
 async function told(by: "data" | "compile" | "cerbos", says: unknown): Promise<unknown> {
   fake.says = says;

@@ -177,6 +177,30 @@ describe("oidcSignOn", () => {
     expect(tested.host.log.lines.map(({ event }) => event)).toEqual(["signOn.unavailable"]);
   });
 
+  it("lets nobody in by a token whose key is not to be had, or that names nobody by a text", async () => {
+    discovery = { jwks_uri: `${issuer}/nothing` };
+    expect((await signedOn()).outcome).toEqual({ ok: false, error: "unavailable" });
+    discovery = {};
+    token = { claims: { name: 7 }, status: 200 };
+    const byName = { more: { usernameClaim: "name" } };
+    expect((await signedOn(byName)).outcome).toEqual({ ok: false, error: "refused" });
+    token = { claims: { aud: ["gateway"] }, status: 200 };
+    expect((await signedOn()).outcome).toMatchObject({ ok: true });
+  });
+
+  it("neither begins nor ends anything while no document of the provider is to be had", async () => {
+    await using tested = testedOf();
+    const { kept, state } = await begun(tested);
+    const answer = new URLSearchParams({ state, code: "x" });
+    // Another process of the control plane, whose first question it is.
+    discovery = { issuer: "http://127.0.0.1:1" };
+    await using other = testedOf();
+    expect(await finish(other, kept, answer)).toBe("unavailable");
+    expect(redeemed).toEqual([]);
+    await using unreachable = testedOf({ more: { issuer: "http://127.0.0.1:1" } });
+    expect(await unreachable.signOn.begin()).toEqual({ ok: false, error: "unavailable" });
+  });
+
   it("asks for the document every ten minutes, and goes on with the one it has while there is none", async () => {
     await using tested = testedOf();
     const at = async () => new URL((await begun(tested)).url).pathname;

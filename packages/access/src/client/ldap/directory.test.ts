@@ -25,17 +25,48 @@ describe("Directory", () => {
   });
 
   it("searches as the account that is configured, with its password", async () => {
-    const service = { dn: "cn=gateway,dc=example,dc=org", attributes: {}, password: "service" };
+    const { bindDn, service } = accountOf();
     await using fake = await FakeLdap.start({ entries: [service, alice] });
     fake.letsNobodyIn = false;
     const loginWith = async (bindPassword: string) => {
-      const bound = { bindDn: service.dn, bindPassword };
+      const bound = { bindDn, bindPassword };
       const config = ldapSchema.parse({ url: fake.url, userSearchBase: people, ...bound });
       await using directory = new Directory(config, virtualHost(1));
       return await directory.login("alice", "secret", "here");
     };
     expect(await loginWith("service")).toMatchObject({ name: "alice" });
     expect(await loginWith("wrong")).toBe("unavailable");
+  });
+
+  it("reads attributes and groups as the account to search as, whatever the user may see", async () => {
+    const { bindDn, service } = accountOf();
+    await using fake = await FakeLdap.start({ entries: [service, alice] });
+    const config = ldapSchema.parse({
+      url: fake.url,
+      userSearchBase: people,
+      groupSearchBase: people,
+      bindDn,
+      bindPassword: "service",
+      attributes: { name: "uid" },
+    });
+    await using directory = new Directory(config, virtualHost(1));
+    const login = await directory.login("alice", "secret", "here");
+    expect(login).toMatchObject({ attributes: { name: "alice" } });
+    expect(fake.binds).toEqual([bindDn, alice.dn, bindDn, bindDn]);
+  });
+
+  it("reads attributes as the user where no account to search as is configured", async () => {
+    await using fake = await FakeLdap.start({ entries: [alice] });
+    const userDnTemplate = `uid={},${people}`;
+    const config = ldapSchema.parse({
+      url: fake.url,
+      userDnTemplate,
+      attributes: { name: "uid" },
+    });
+    await using directory = new Directory(config, virtualHost(1));
+    const login = await directory.login("alice", "secret", "here");
+    expect(login).toMatchObject({ attributes: { name: "alice" } });
+    expect(fake.binds).toEqual([alice.dn]);
   });
 
   it("knows nobody where the base of its search does not exist", async () => {
@@ -115,6 +146,11 @@ describe("Directory", () => {
     expect(await reasonAt(url)).toBe("ECONNREFUSED");
   });
 });
+
+function accountOf() {
+  const bindDn = "cn=gateway,dc=example,dc=org";
+  return { bindDn, service: { dn: bindDn, attributes: {}, password: "service" } };
+}
 
 /** What an operator reads of a login that the directory did not decide. */
 async function reasonAt(url: string, more: object = {}): Promise<unknown> {

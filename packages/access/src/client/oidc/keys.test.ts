@@ -3,12 +3,15 @@ import { describe, expect, it } from "vitest";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import type { TokenHead } from "../token.ts";
-import { readKeys } from "./jwks.ts";
+import { keyFor, readKeys } from "./jwks.ts";
 import { ProviderKeys } from "./keys.ts";
 
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const publicEc = ec.publicKey.export({ format: "jwk" });
 const publicRsa = generateKeyPairSync("rsa", { modulusLength: 2_048 }).publicKey.export({
+  format: "jwk",
+});
+const weakRsa = generateKeyPairSync("rsa", { modulusLength: 1_024 }).publicKey.export({
   format: "jwk",
 });
 const head: TokenHead = { algorithm: "ES256", keyId: "k" };
@@ -37,6 +40,41 @@ describe("readKeys", () => {
     expect(algorithmsOf(publicRsa)).toEqual(["RS256", "RS384", "RS512"]);
     expect(algorithmsOf({ ...publicRsa, alg: "PS256" })).toEqual(["PS256"]);
     expect(algorithmsOf({ ...publicRsa, alg: "ES256" })).toBeUndefined();
+  });
+});
+
+describe("what is no set of keys", () => {
+  it.each([undefined, null, [], "x", {}, { keys: {} }])("is read as none: %j", (json) => {
+    expect(readKeys(json)).toBeUndefined();
+  });
+
+  it.each([7, null, "x", [], {}, { kty: "EC", crv: "P-999" }, { kty: "RSA" }, weakRsa])(
+    "leaves out what is no usable key: %j",
+    (jwk) => {
+      expect(readKeys({ keys: [jwk, publicEc] })).toHaveLength(1);
+    },
+  );
+
+  it("is none beyond two hundred", () => {
+    const keys = Array.from({ length: 201 }, () => publicEc);
+    expect(readKeys({ keys })).toHaveLength(200);
+  });
+});
+
+describe("keyFor", () => {
+  const keys = readKeys({
+    keys: [{ ...publicEc, kid: "a" }, { ...publicEc, kid: "b" }, publicRsa],
+  });
+
+  it.each<readonly [TokenHead, string | undefined, boolean]>([
+    [{ algorithm: "ES256", keyId: "b" }, "b", true],
+    [{ algorithm: "ES256", keyId: "c" }, undefined, false],
+    [{ algorithm: "ES256", keyId: undefined }, undefined, false],
+    [{ algorithm: "RS256", keyId: undefined }, undefined, true],
+    [{ algorithm: "RS256", keyId: "a" }, undefined, false],
+  ])("of the head %j is the one that can be meant: %s", (asked, keyId, isThere) => {
+    const found = keyFor(keys ?? [], asked);
+    expect([found !== undefined, found?.keyId]).toEqual([isThere, keyId]);
   });
 });
 

@@ -94,6 +94,21 @@ describe("oidcAuthenticator", () => {
     expect(fake.asked.length).toBe(asked);
   });
 
+  it("lets in at once whom it saw a moment ago, however many guesses come from the same address", async () => {
+    await using tested = testedOf();
+    const token = await fake.token();
+    expect((await tested.show(token)).ok).toBe(true);
+    for (let n = 0; n < 110; n += 1) void tested.show("no.token.at-all");
+    await tested.host.settle();
+    const atOnce = async (shown: string) =>
+      await Promise.race([
+        tested.show(shown).then(codeOf),
+        tested.host.settle().then(() => "waits"),
+      ]);
+    expect(await atOnce(token)).toBe("let in");
+    expect(await atOnce(await fake.token({ claims: { sub: "bob" } }))).toBe("waits");
+  });
+
   it("refuses what is no access token of this issuer for this audience", async () => {
     await using tested = testedOf({ groupsClaim: "groups" });
     const now = virtualStartUnixMs / 1_000;
@@ -223,6 +238,20 @@ describe("oidcAuthenticator", () => {
     await tested.host.advance(60_000);
     expect(await logIn("dan")).toBe(true);
     expect(provider.asked).toHaveLength(2);
+  });
+
+  it("asks for old keys when it remembers a login, and lets it in no longer than its key is known", async () => {
+    await using provider = await providerOf();
+    await using tested = testedOf({ issuer: provider.issuer });
+    const later = { exp: virtualStartUnixMs / 1_000 + 7_200 };
+    expect((await tested.show(await provider.token({ claims: later }))).ok).toBe(true);
+    await tested.host.advance(10 * 60_000);
+    const token = await provider.token({ claims: { ...later, sub: "bob" } });
+    expect((await tested.show(token)).ok).toBe(true);
+    await provider.rotate();
+    await tested.host.advance(1);
+    expect((await tested.show(token)).ok).toBe(true);
+    await expect.poll(async () => codeOf(await tested.show(token))).toBe("auth.refused");
   });
 
   it("connects to no address that the process may not connect to", async () => {
