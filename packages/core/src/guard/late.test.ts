@@ -24,6 +24,14 @@ describe("lateSaid", () => {
     expect(await lateSaid(sentAs("select 2"), both.asked)).toMatchObject({
       error: { code: "policy.denied" },
     });
+    expect(await lateSaid(sentAs("select 2"), askingWith(null).asked)).toEqual({
+      ok: true,
+      value: [],
+    });
+    // Nobody may write a text that no policy has seen.
+    await expect(
+      lateSaid(sentAs("select 2"), askingWith({ rewrite: "select 3" }).asked),
+    ).rejects.toThrow("behind policies");
   });
 
   it("refuses where the configuration no longer has the guard that was to be asked", async () => {

@@ -52,10 +52,24 @@ describe("what a service is told", () => {
   });
 
   it("is never a part of a text", async () => {
-    const long = queryOf(`select '${"x".repeat(scriptSqlMax)}'`);
+    const ofLength = (length: number) => queryOf(`select '${"x".repeat(length - 9)}'`);
+    const long = ofLength(scriptSqlMax + 1);
     const { asked, said } = await say({ decision: "allow" }, { statement: "text" }, long);
     expect(asked).toEqual([]);
     expect(said).toMatchObject({ deny: expect.stringContaining("too long") });
+    const longest = ofLength(scriptSqlMax);
+    expect((await say({ decision: "allow" }, { statement: "text" }, longest)).said).toBeNull();
+  });
+
+  it("is a fingerprint alone where its digest is too long", async () => {
+    const textOf = async (length: number) => {
+      const long = queryOf(`select ${"x".repeat(length - 7)}`);
+      const [asked] = (await say({ decision: "allow" }, {}, long)).asked;
+      const { statement } = asked as { statement: { digest: { text: string | null } } };
+      return statement.digest.text?.length;
+    };
+    expect(await textOf(scriptSqlMax)).toBe(scriptSqlMax);
+    expect(await textOf(scriptSqlMax + 1)).toBeUndefined();
   });
 });
 

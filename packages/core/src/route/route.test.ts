@@ -5,7 +5,7 @@ import type { RoutingStep } from "@gateway/contract/record.ts";
 import { gatewayError } from "../error.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import { compileRoutes, type RoutesConfig } from "./route.ts";
-import { ok } from "../result.ts";
+import { err, ok } from "../result.ts";
 import { noScripts, type AskScript } from "./rule/ask.ts";
 import { queryOf } from "./rig/queryOf.ts";
 
@@ -163,6 +163,16 @@ describe("Routes.route", () => {
     expect(plain.routed).toMatchObject({ ok: true, value: { group: "analytics" } });
     const unmatched = await routed(script("none"), script("nothing either"));
     expect(unmatched.routed).toMatchObject({ ok: true, value: { group: "adhoc" } });
+  });
+
+  it("refuses a query about which a script failed, and asks no later router", async () => {
+    const script = { type: "script", script: "s", targetGroups: ["batch"] };
+    const user = { type: "userGroup", userToGroup: { alice: "analytics" } };
+    const failed = gatewayError("script.failed");
+    const ask = (() => Promise.resolve(err(failed))) as AskScript;
+    const { routed, trace } = await route({ routers: routersOf([script, user]) }, { ask });
+    expect(routed).toEqual({ ok: false, error: failed });
+    expect(trace).toEqual([{ step: "script[0]", outcome: "failed" }]);
   });
 
   it("only ever answers a group that is enabled and allowed", async () => {

@@ -50,6 +50,8 @@ export interface PlaneOptions {
   readonly dialects?: Readonly<Record<string, Dialect>>;
   /** What the translator makes of every statement; the client's own text unless told. */
   readonly engineSql?: string;
+  /** A slot is there, and given back, without a wait. */
+  readonly slotsAtOnce?: boolean;
   /** Positions shown before the slot. */
   readonly positions?: readonly number[];
   /** Whether a transaction goes on, and whether one can be begun. Without it none is divided. */
@@ -235,6 +237,20 @@ function logged(lanes: string[], what: string): Result<void, GatewayError> {
 
 function capacityOf(options: PlaneOptions, slots: Set<string>): Capacity {
   let fence = 0;
+  function slotFor(request: AdmitRequest): Slot | undefined {
+    const [candidate] = request.candidates(() => 0);
+    if (candidate === undefined) return undefined;
+    fence += 1;
+    const key = `${candidate.cluster}#${fence}`;
+    slots.add(key);
+    return {
+      cluster: candidate.cluster,
+      fence,
+      holder: `test/${fence}`,
+      ...(options.slotsAtOnce === true && { release: () => void slots.delete(key) }),
+      [Symbol.asyncDispose]: async () => void slots.delete(key),
+    };
+  }
   async function* admit(
     request: AdmitRequest,
     signal: AbortSignal,
@@ -242,19 +258,12 @@ function capacityOf(options: PlaneOptions, slots: Set<string>): Capacity {
     for (const position of options.positions ?? []) yield { kind: "queued", position };
     if (options.refuse?.admit !== undefined) return err(options.refuse.admit);
     if (signal.aborted) return err(gatewayError("query.cancelled"));
-    const [candidate] = request.candidates(() => 0);
-    if (candidate === undefined) return err(gatewayError("cluster.unavailable"));
-    fence += 1;
-    const key = `${candidate.cluster}#${fence}`;
-    slots.add(key);
-    return ok({
-      cluster: candidate.cluster,
-      fence,
-      holder: `test/${fence}`,
-      [Symbol.asyncDispose]: async () => void slots.delete(key),
-    });
+    const slot = slotFor(request);
+    return slot === undefined ? err(gatewayError("cluster.unavailable")) : ok(slot);
   }
-  return { admitNow: () => undefined, admit, wake: () => {}, counts: () => [] };
+  const admitNow = (request: AdmitRequest): Slot | undefined =>
+    options.slotsAtOnce === true ? slotFor(request) : undefined;
+  return { admitNow, admit, wake: () => {}, counts: () => [] };
 }
 
 /** A query of alice over PostgreSQL. */

@@ -25,6 +25,11 @@ describe("withAskedTags", () => {
     expect(tagsOf(sql, { frontend: "mcp" })).toEqual({});
   });
 
+  it("reads the header of a statement without a comment", () => {
+    const headers = new Map([["x-gateway-tags", "a:header"]]);
+    expect(tagsOf("SELECT 1", { headers })).toEqual({ a: "header" });
+  });
+
   it("puts a comment before the header, and the header before the session", () => {
     const session = {
       tags: new Map([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../../error.ts";
 import { batchOf, columnOf } from "../../type/build.ts";
-import type { ResultEvent } from "../../query/event.ts";
+import type { ResultEvent, ResultStream } from "../../query/event.ts";
 import { waited, type Course } from "../../query/course.ts";
 import { virtualHost } from "../../rig/virtual.ts";
 import { graceMs, PatientReader } from "./patience.ts";
@@ -18,6 +18,7 @@ describe("a reader of a course", () => {
     function* engine(): Course {
       try {
         yield yield* waited(answered.promise);
+        seen.push("went on");
         yield failed;
       } finally {
         seen.push(yield* waited(cleaned.promise));
@@ -36,6 +37,33 @@ describe("a reader of a course", () => {
     expect(await second).toBe("over");
     await Promise.all([ended, reader.end()]);
     expect([seen, await reader.next()]).toEqual([["clean"], "over"]);
+  });
+});
+
+describe("a reader of a query that was aborted", () => {
+  it("waits for nothing any more once the events have ended, at once or later", async () => {
+    const host = virtualHost(1);
+    function* atOnce(): Course {
+      yield failed;
+    }
+    const cleaned = gate<string>();
+    async function* later(): ResultStream {
+      try {
+        yield failed;
+      } finally {
+        await cleaned.promise;
+      }
+    }
+    for (const events of [atOnce(), later()]) {
+      const reader = new PatientReader(events, host.clock);
+      await reader.next();
+      reader.aborted();
+      expect(host.timerCount).toBe(1);
+      const ended = reader.end();
+      cleaned.open("clean");
+      await ended;
+      expect(host.timerCount).toBe(0);
+    }
   });
 });
 
