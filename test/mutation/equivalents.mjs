@@ -26,7 +26,7 @@ export const equivalents = [
   },
   {
     file: "packages/access/src/client/ldap/connection.ts",
-    whats: ['socket.off("error", fail); is gone', 'socket.off("close", fail); is gone'],
+    whats: ['socket.off("close", fail); is gone'],
     why: "the promise is settled by then, and a second refusal of it is none",
   },
   {
@@ -91,6 +91,47 @@ export const equivalents = [
     whats: ['if (key === "unknown") never'],
     why: "a word has no key and no algorithms: verifying by it throws, which refuses as well",
   },
+  {
+    file: "packages/access/src/signOn/oidcSignOn.ts",
+    whats: ['if (key === "unknown") never'],
+    why: "as in oidc.ts",
+  },
+  {
+    file: "packages/access/src/client/ldap/directory.ts",
+    whats: ['list.filter((one) => typeof one === "string") keeps everything'],
+    why: "a missing attribute comes as an empty list, and bytes only of names that a configuration can not hold",
+  },
+  {
+    file: "packages/access/src/client/static/static.ts",
+    whats: ["if (isTooLong(password)) never"],
+    why: "none of that length was ever right, so none is remembered; it is only not hashed",
+  },
+  {
+    file: "packages/core/src/run/step/attempt.ts",
+    whats: ["what stands after ?? is gone"],
+    becomes: "(await backend.estimateScan?.(query, signal))",
+    why: "only an engine that can estimate is asked; the compiler alone asks what else it would be",
+  },
+  ...[
+    ["packages/access/src/catalog/engine.ts", "other.columns[index]"],
+    ["packages/access/src/client/ldap/directory.ts", "this.#config.userSearchBase"],
+    ["packages/access/src/client/oidc/oidc.ts", "identity.expiresAtMs"],
+    ["packages/access/src/client/static/saslPrep.ts", "character.codePointAt(0)"],
+    ["packages/access/src/client/static/static.ts", "costs[like]"],
+    ["packages/access/src/client/token.ts", "parts[0]"],
+    ["packages/access/src/client/token.ts", "parts[1]"],
+    ["packages/access/src/policy/ucast.ts", "comparisons[operator]"],
+    ["packages/core/src/route/route.ts", "fallbacks[index]"],
+    ["packages/core/src/route/route.ts", "asked"],
+    ["packages/core/src/run/step/metrics.ts", "args[at]"],
+    ["packages/core/src/run/step/metrics.ts", "args.at(-1)"],
+    ["packages/core/src/run/step/attempt.ts", "this.#running"],
+  ].map(([file, becomes]) => ({
+    file,
+    whats: ["what stands after ?? is gone"],
+    becomes,
+    why: "it is always there; the compiler alone can not know",
+  })),
   {
     file: "packages/access/src/client/static/hasher.ts",
     whats: ["|| becomes &&"],

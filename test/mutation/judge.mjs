@@ -31,6 +31,7 @@ async function judge({ file, text, tests }) {
   if (before !== undefined) vitest.invalidateFile(before);
   vitest.invalidateFile(file);
   for (const test of tests) {
+    process.send({ at: test });
     const { testModules, unhandledErrors } = await vitest.rerunTestSpecifications(
       vitest.getModuleSpecifications(test),
     );

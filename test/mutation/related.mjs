@@ -1,6 +1,6 @@
 /** Which tests see a source: those that import it by the fewest steps, and by one more. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 
 const importing = /(?:from|import)\s*\(?\s*"([^"]+)"/g;
 
@@ -35,14 +35,22 @@ export function relatedTests(root) {
     const tests = [...steps].filter(([file]) => file.endsWith(".test.ts"));
     // Further away stand tests of whole engines and gateways: minutes for what they hardly touch.
     const near = Math.min(...tests.map(([, step]) => step)) + 1;
-    // Its own test sees it first, and then those that lie beside it, whatever else imports it.
-    const own = source.replace(/\.ts$/, ".test.ts");
-    const distance = (test) => (test === own ? 0 : dirname(test) === dirname(source) ? 1 : 2);
-    return tests
-      .filter(([, step]) => step <= near)
-      .map(([file]) => file)
-      .toSorted((left, right) => distance(left) - distance(right));
+    return nearestFirst(
+      source,
+      tests.filter(([, step]) => step <= near).map(([file]) => file),
+    );
   };
+}
+
+/**
+ * Its own test sees a source first, and then those that lie beside it, above it, and so on by the folders between them: a
+ * room's parts are often tested where the room is entered, and of many tests only the first are asked.
+ */
+export function nearestFirst(source, tests) {
+  const own = source.replace(/\.ts$/, ".test.ts");
+  const between = (test) => relative(dirname(source), dirname(test)).split("/").filter(Boolean);
+  const distance = (test) => (test === own ? -1 : between(test).length);
+  return tests.toSorted((left, right) => distance(left) - distance(right));
 }
 
 function pathOf(name, file, packages) {

@@ -18,6 +18,8 @@ export default defineConfig({
     exclude: ["**/*.slow.test.ts"],
     // Many a wrong leaves a promise that nobody keeps; the process is ended when one makes a loop (run.mjs).
     testTimeout: 30_000,
+    // One that fails is enough: the others of its file may each wait as long for nothing.
+    bail: 1,
     hookTimeout: 30_000,
     // A process for each file: what a wrong did to it ends with it.
     isolate: true,
