@@ -158,6 +158,9 @@ describe("a real PostgreSQL", () => {
     expect((await client.query(byId, [2])).rows).toEqual([{ id: 2 }]);
     await expect(client.query("delete from scan_guarded")).rejects.toMatchObject(refused);
     await client.query("rollback");
+    await expect(client.query("copy scan_guarded to stdout")).rejects.toMatchObject(refused);
+    const few = "copy (select id from scan_guarded where id < 4) to stdout";
+    expect((await client.query(few)).rowCount).toBe(3);
     await client.query("create temp table own as select 1 as a");
     expect((await client.query("table own")).rows).toEqual([{ a: 1 }]);
     await client.end();

@@ -41,6 +41,15 @@ async function psql(sql) {
   return expectCode(await command("psql", [url, "-XAtq", "-F", "\t", "-c", sql])).stdout;
 }
 
+/** A file of tests that finds the server. */
+async function tested(name, seconds) {
+  const { server } = await started();
+  const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
+  const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, `test/real/${name}.test.ts`];
+  const env = { GATEWAY_TEST_TRINO: server.url, NO_COLOR: "1" };
+  expectCode(await command(process.execPath, vitest, { env, seconds }));
+}
+
 /** Trino's own list of statements. */
 async function listed() {
   const { server } = await started();
@@ -131,15 +140,9 @@ export const trinoEngineCases = {
         );
       }
     },
-    "generated statements tell a client the same": async () => {
-      const { server } = await started();
-      const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
-      const test = "test/real/trinoDirect.test.ts";
-      const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, test];
-      const env = { GATEWAY_TEST_TRINO: server.url, NO_COLOR: "1" };
-      const seconds = night ? 3_600 : 600;
-      expectCode(await command(process.execPath, vitest, { env, seconds }));
-    },
+    "generated statements tell a client the same": () => tested("trinoDirect", night ? 3_600 : 600),
+    "its statistics say how much a statement would read, and a guard asks them": () =>
+      tested("trinoScans", 300),
     "JDBC's driver tells the same of a database and its statements": async () => {
       const { server, gateway } = await started();
       expectText(await differencesOfMetadata(server.url, gateway.url), "");

@@ -214,11 +214,11 @@ const maxScanBytes = z
   .meta({
     title: "Scan guard",
     description:
-      "Asks the engine, on the slot, how many bytes a statement would read. Groups it judges have clusters of the engine postgresql only.",
+      "Asks the engine, on the slot, how many bytes a statement would read. Groups it judges have clusters of the engines postgresql and trino only.",
   });
 
 /** Engines that say before a statement runs how much it would read. */
-export const scanEstimatingEngines: ReadonlySet<string> = new Set(["postgresql"]);
+export const scanEstimatingEngines: ReadonlySet<string> = new Set(["postgresql", "trino"]);
 
 /** A limit of what statements read, by their engine's own estimate. */
 export type ScanGuardConfig = z.output<typeof maxScanBytes>;

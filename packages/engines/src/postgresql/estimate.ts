@@ -17,7 +17,7 @@ import { judgedIn, runOn, type RunContext } from "./lane.ts";
 import { spansOf } from "./page/cells.ts";
 import { plannedScans, type PlannedScan } from "./sql/plan.ts";
 import { quoteText } from "./sql/quote.ts";
-import { scanningOf } from "./sql/scanning.ts";
+import { scanningOf, type Scanning } from "./sql/scanning.ts";
 
 /**
  * Asks on a connection of the statement's own identity. The text goes behind EXPLAIN in the extended protocol, which
@@ -34,14 +34,17 @@ export async function estimateOn(
   const judged = judgedIn(query, within);
   if (!judged.ok) return judged;
   const scanning = scanningOf(query.engineSql);
-  if (scanning === "nothing") return ok({ bytes: 0 });
-  if (scanning === "unknown") return ok({ unknown: "the server has no plan of such a statement" });
-  const plan = await planOf(member, query, within, signal);
+  if (scanning.kind === "nothing") return ok({ bytes: 0 });
+  if (scanning.kind === "unknown")
+    return ok({ unknown: "the server has no plan of such a statement" });
+  const plan = await planOf(member, { query, scanning }, within, signal);
   if (!plan.ok) return plan;
   const scans = plan.value === undefined ? tooLong : plannedScans(plan.value);
   if ("unknown" in scans) return ok(scans);
   return scans.length === 0 ? ok({ bytes: 0 }) : await sizeOf(member, scans, signal);
 }
+
+type Planned = Extract<Scanning, { readonly kind: "planned" }>;
 
 const explain = "EXPLAIN (FORMAT JSON, VERBOSE) ";
 
@@ -52,14 +55,14 @@ const tooLong = { unknown: "its plan is too long" } as const;
 /** The plan's JSON; undefined where it is too long. */
 async function planOf(
   member: Member,
-  query: Identified,
+  { query, scanning }: { readonly query: Identified; readonly scanning: Planned },
   context: RunContext,
   signal: AbortSignal,
 ): Promise<Result<string | undefined, GatewayError>> {
-  const { call, engineSql } = query;
+  const { call } = query;
   const explained: Identified = {
     ...query,
-    engineSql: `${explain}${engineSql}`,
+    engineSql: `${explain}${scanning.sql}`,
     call: call && {
       types: call.types,
       formats: call.formats,
@@ -71,7 +74,7 @@ async function planOf(
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const event of runOn(member, explained, context, signal)) {
-    if (event.kind === "failed") return err(behindExplain(event.error));
+    if (event.kind === "failed") return err(behindExplain(event.error, scanning));
     if (event.kind !== "batch") continue;
     // Read to its end all the same: to break off would end a transaction.
     for (const cell of cellsOf(event.batch)) {
@@ -83,10 +86,11 @@ async function planOf(
 }
 
 /** Positions count in the statement itself, as if it had been run. */
-function behindExplain(error: GatewayError): GatewayError {
+function behindExplain(error: GatewayError, { start }: Planned): GatewayError {
   const { position } = error;
-  if (position === undefined || position <= explain.length) return withoutPosition(error);
-  return { ...error, position: position - explain.length };
+  if (start === undefined || position === undefined || position <= explain.length)
+    return withoutPosition(error);
+  return { ...error, position: position - explain.length + start };
 }
 
 /** The cells of the only column. */

@@ -7,6 +7,7 @@ import type {
   Backend,
   PinnedLane,
   RunningStatements,
+  ScanEstimate,
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -17,6 +18,7 @@ import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { tlsTrust } from "../connect/tls.ts";
 import type { TrinoConfig } from "./config.ts";
 import { describeStatement } from "./describe.ts";
+import { estimateStatement } from "./estimate.ts";
 import { Health } from "./health.ts";
 import { TrinoHttp } from "./client/http.ts";
 import { beginTransaction } from "./lane.ts";
@@ -93,6 +95,14 @@ class TrinoBackend implements Backend {
     const head = this.#headOf(query);
     if (!head.ok) return head;
     return await describeStatement(this.#context, query.engineSql, head.value, signal);
+  }
+
+  async estimateScan(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<ScanEstimate, GatewayError>> {
+    const head = this.#headOf(query);
+    return head.ok ? await estimateStatement(this.#context, query, head.value, signal) : head;
   }
 
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {

@@ -5,7 +5,7 @@
  * What a catalog allows in a transaction is its connector's: most take reads, few take writes.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { PinnedLane } from "@gateway/core/port/backend.ts";
+import type { PinnedLane, ScanEstimate } from "@gateway/core/port/backend.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -13,6 +13,7 @@ import type { Isolation, TransactionModes } from "@gateway/core/sql/session/stat
 import { requestHeader, responseHeader } from "@gateway/wire/trino/headers.ts";
 import type { StatementClient } from "./client/statementClient.ts";
 import { describeStatement } from "./describe.ts";
+import { estimateStatement } from "./estimate.ts";
 import { isSameUser, refusalOf } from "./identity.ts";
 import { headerValue, withHeader, type HeadOf, type RequestHead } from "./client/session.ts";
 import { askOwn } from "./client/own.ts";
@@ -105,6 +106,16 @@ class TransactionLane implements PinnedLane {
     const head = this.#headFor(query);
     if (!head.ok) return head;
     return await describeStatement(this.#context, query.engineSql, head.value, signal);
+  }
+
+  async estimateScan(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<ScanEstimate, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined || this.#ended) return err(over);
+    const head = this.#headFor(query);
+    return head.ok ? await estimateStatement(this.#context, query, head.value, signal) : head;
   }
 
   commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {

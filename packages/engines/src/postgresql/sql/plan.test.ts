@@ -67,8 +67,10 @@ describe("scanningOf", () => {
     ["nothing", "show search_path"],
     ["nothing", "drop table t"],
     ["unknown", "explain (analyze) select * from t"],
-    ["unknown", "copy (select a from stdin) to stdout"],
-    ["unknown", "copy t to stdout"],
+    ["unknown", "copy binary t to stdout"],
+    ["unknown", "copy t (a) x to stdout"],
+    ["unknown", "copy t. to stdout"],
+    ["unknown", "copy t"],
     ["unknown", "create index on t (a)"],
     ["unknown", "create extension x"],
     ["unknown", "refresh materialized view m"],
@@ -78,6 +80,15 @@ describe("scanningOf", () => {
     ["unknown", "select 1; drop table t"],
     ["unknown", `select '${"x".repeat(70_000)}'`],
   ])("takes for %s: %s", (scanning, sql) => {
-    expect(scanningOf(sql)).toBe(scanning);
+    expect(scanningOf(sql).kind).toBe(scanning);
+  });
+
+  it.each([
+    ["copy (select a from stdin) to stdout", "select a from stdin", 6],
+    ["copy ((select ')' from t)) to program 'x' (format csv)", "(select ')' from t)", 6],
+    ["copy t to stdout", "SELECT * FROM ONLY t", undefined],
+    ['copy "s"."to" ( a, "b" ) to \'f\'', 'SELECT  a, "b"  FROM ONLY "s"."to"', undefined],
+  ])("has for a plan of %s another statement", (sql, of, start) => {
+    expect(scanningOf(sql)).toEqual({ kind: "planned", sql: of, start });
   });
 });

@@ -1,12 +1,23 @@
 /** What a statement reads of tables, as far as its words say: whether the server can be asked for a plan of it. */
 import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import type { StatementKind } from "@gateway/core/sql/classify/statementKind.ts";
-import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
+import { holds, readsNoTable } from "../../scanning.ts";
+import { copiedQuery } from "./copyTarget.ts";
 
-/** `planned`: EXPLAIN takes it. `unknown`: it may read tables, and the server has no plan to show. */
-export type Scanning = "nothing" | "planned" | "unknown";
+/** `unknown`: it may read tables, and the server has no plan to show. */
+export type Scanning =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "unknown" }
+  | {
+      /** EXPLAIN takes `sql`, which is the statement from `start` on, or one that reads the same where that is undefined. */
+      readonly kind: "planned";
+      readonly sql: string;
+      readonly start: number | undefined;
+    };
+
+const isUnknown: Scanning = { kind: "unknown" };
+const isNothing: Scanning = { kind: "nothing" };
 
 const planned: ReadonlySet<StatementKind> = new Set<StatementKind>([
   "select",
@@ -16,21 +27,6 @@ const planned: ReadonlySet<StatementKind> = new Set<StatementKind>([
   "merge",
   "declare",
   "execute",
-]);
-
-/** A FETCH reads what its cursor was judged for. */
-const nothing: ReadonlySet<StatementKind> = new Set<StatementKind>([
-  "show",
-  "set",
-  "reset",
-  "use",
-  "prepare",
-  "deallocate",
-  "describe",
-  "discard",
-  "fetch",
-  "close",
-  "kill",
 ]);
 
 /** Names of statements that read no table, among kinds of which others do. */
@@ -65,31 +61,17 @@ const nothingByTag: ReadonlySet<string> = new Set([
 /** Of one statement. A long text is unknown, one that may be read in two ways, and one that its words do not decide. */
 export function scanningOf(sql: string): Scanning {
   // Under EXPLAIN it is another text, which would be read in one go.
-  if (sql.length > longTextUnits) return "unknown";
+  if (sql.length > longTextUnits) return isUnknown;
   const { kind, tag, doubt } = classifyStatement(sql, "postgres");
-  if (doubt !== undefined) return "unknown";
-  if (planned.has(kind)) return "planned";
-  if (nothing.has(kind) || nothingByTag.has(tag)) return "nothing";
-  if (kind === "explain") return holds(sql, ["ANALYZE", "ANALYSE"]) ? "unknown" : "nothing";
-  if (tag === "CREATE MATERIALIZED VIEW") return "planned";
+  if (doubt !== undefined) return isUnknown;
+  const whole: Scanning = { kind: "planned", sql, start: 0 };
+  if (planned.has(kind)) return whole;
+  if (readsNoTable.has(kind) || nothingByTag.has(tag)) return isNothing;
+  if (kind === "explain")
+    return holds(sql, "postgres", ["ANALYZE", "ANALYSE"]) ? isUnknown : isNothing;
+  if (tag === "CREATE MATERIALIZED VIEW") return whole;
   // Its columns stand in brackets, with whatever is GENERATED ALWAYS AS.
-  if (tag === "CREATE TABLE") return holds(sql, ["AS"], 0) ? "planned" : "nothing";
-  return "unknown";
-}
-
-/** Whether one of the words stands there, within at most so many brackets. */
-function holds(
-  sql: string,
-  words: readonly string[],
-  depthMax = Number.POSITIVE_INFINITY,
-): boolean {
-  const cursor = openSql(sql, "postgres");
-  let depth = 0;
-  while (nextSignificant(cursor)) {
-    if (cursor.kind === "open") depth += 1;
-    if (cursor.kind === "close") depth -= 1;
-    if (cursor.kind === "word" && depth <= depthMax && words.includes(upperWord(cursor)))
-      return true;
-  }
-  return false;
+  if (tag === "CREATE TABLE") return holds(sql, "postgres", ["AS"], 0) ? whole : isNothing;
+  const copied = tag === "COPY TO" ? copiedQuery(sql) : undefined;
+  return copied === undefined ? isUnknown : { kind: "planned", ...copied };
 }

@@ -10,6 +10,7 @@ import { readingOf } from "@gateway/core/sql/reading/reading.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
+import type { Parameter } from "@gateway/core/type/type.ts";
 import { quoteText, quoteValue } from "./quote.ts";
 
 /** One statement with question marks for its places. */
@@ -51,21 +52,32 @@ function* place(text: string): Steps<Result<Placed & Sent, GatewayError>> {
   return ok({ sql: placed, order, count: found.value.count, offset });
 }
 
+type Sending = Pick<Identified, "engineSql" | "parameters" | "session">;
+
 /**
- * The statement with its values: as it is without any, otherwise through `EXECUTE IMMEDIATE`. What a client of
+ * The statement as it is sent: as it is without values, otherwise through `EXECUTE IMMEDIATE`. What a client of
  * Trino's own wrote is Trino's to judge, also where it is no statement or several.
  */
-export function sentStatement({
+export function sentStatement(query: Sending): Result<Sent, GatewayError> {
+  const placed = placedFor(query);
+  return placed.ok ? sentPlaced(placed.value, query.parameters) : placed;
+}
+
+/** The statement with its places, before its values come to them. */
+export function placedFor({
   engineSql: text,
   parameters,
   session,
-}: Pick<Identified, "engineSql" | "parameters" | "session">): Result<Sent, GatewayError> {
-  if (parameters.length === 0 && session.frontend === "trinoHttp") {
-    return ok({ sql: text, offset: 0 });
-  }
-  const placed = placedStatement(text);
-  if (!placed.ok) return placed;
-  const { sql, order, count, offset } = placed.value;
+}: Sending): Result<Placed & Sent, GatewayError> {
+  const asIs = parameters.length === 0 && session.frontend === "trinoHttp";
+  return asIs ? ok({ sql: text, order: [], count: 0, offset: 0 }) : placedStatement(text);
+}
+
+/** The statement with its values. */
+export function sentPlaced(
+  { sql, order, count, offset }: Placed & Sent,
+  parameters: readonly Parameter[],
+): Result<Sent, GatewayError> {
   if (count !== parameters.length) {
     const message = `the statement has ${count} parameters, ${parameters.length} came`;
     return err(gatewayError("query.parameters", { message }));
