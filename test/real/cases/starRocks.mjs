@@ -23,6 +23,7 @@ export const starRocksCases = {
         await tested("mysqlGenerated", server);
         await tested("mysqlFamily", server, "mysql");
         await tested("mysqlGenerated", server, "mysql");
+        await tested("mysqlTransactions", server, "mysql");
         await tested("mysqlPromises", server, "mysql");
       } finally {
         await server.stop();
@@ -49,6 +50,7 @@ export const starRocksMysqlCases = {
         await tested("mysqlGenerated", { ...server, user: "alice" });
         await tested("mysqlFamily", { ...server, user: "alice" }, "mysql");
         await tested("mysqlGenerated", { ...server, user: "alice" }, "mysql");
+        await tested("mysqlTransactions", { ...server, user: "alice" }, "mysql");
       } finally {
         await server.stop();
       }

@@ -40,9 +40,12 @@ export type ScanEstimate = { readonly bytes: number } | { readonly unknown: stri
 
 /** A connection of its own with an open transaction. Disposing rolls it back and returns the connection; it never rejects. */
 export interface PinnedLane extends Lane, AsyncDisposable {
-  /** Ends the transaction. It is over even when this fails. */
-  commit(signal: AbortSignal): Promise<Result<void, GatewayError>>;
-  rollback(signal: AbortSignal): Promise<Result<void, GatewayError>>;
+  /**
+   * Ends the transaction. It is over even when this fails. `chains`: another one follows on this lane's connection, which
+   * an engine that has `again` may begin with the same statement, as alike to this one as only the engine knows how.
+   */
+  commit(signal: AbortSignal, chains?: boolean): Promise<Result<void, GatewayError>>;
+  rollback(signal: AbortSignal, chains?: boolean): Promise<Result<void, GatewayError>>;
   /**
    * `PREPARE TRANSACTION`: the transaction leaves the connection, and waits in the engine until some session commits it
    * or rolls it back. Missing where the engine has no such thing.

@@ -1,4 +1,5 @@
 /** What goes with a statement from a client of MySQL's protocol to a server that speaks it. */
+import type { TransactionModes } from "../sql/session/statement.ts";
 import type { Home } from "./home.ts";
 
 export interface MysqlCall {
@@ -8,11 +9,16 @@ export interface MysqlCall {
   readonly foundRows: boolean;
   /** Blanks may stand before the bracket of a function (CLIENT_IGNORE_SPACE of its login). */
   readonly ignoreSpace: boolean;
+  /** What the transaction that this begins, or is, has for itself alone; absent where it is as those of its session. */
+  readonly next?: NextTransaction | undefined;
   /** An execution of a prepared statement; absent for a text that is run as it is. */
   readonly execution?: MysqlExecution | undefined;
   /** Files of the client's machine; absent where its login does not offer them. */
   readonly files?: MysqlFiles | undefined;
 }
+
+/** What `SET TRANSACTION` said of the next transaction alone. One of both at least is there. */
+export type NextTransaction = Pick<TransactionModes, "isolation" | "readOnly">;
 
 /** Values of one execution in the form of COM_STMT_EXECUTE, as the client sent them. */
 export interface MysqlExecution {

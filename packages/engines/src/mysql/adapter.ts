@@ -24,7 +24,7 @@ import { catalogName } from "../starRocks/client/session.ts";
 import type { Account, Server } from "../starRocks/client/login.ts";
 import type { StarRocksConfig } from "../starRocks/config.ts";
 import { placesAhead } from "../starRocks/sql/parameters.ts";
-import { bring } from "./client/bring.ts";
+import { bring, sayNext } from "./client/bring.ts";
 import { killQuery } from "./client/killing.ts";
 import { serversOf } from "./client/reach.ts";
 import type { Seat } from "./client/seat.ts";
@@ -248,6 +248,7 @@ async function beginOn(
   signal: AbortSignal,
 ): Promise<Result<unknown, GatewayError>> {
   // Before it begins: the isolation of the session is that of its next transaction.
-  const refused = await bring(seat, query.session, context, signal);
+  const refused =
+    (await bring(seat, query.session, context, signal)) ?? (await sayNext(seat, query, signal));
   return refused === undefined ? await ask(seat.member, beginSql(query), signal) : err(refused);
 }

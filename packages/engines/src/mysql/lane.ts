@@ -18,7 +18,7 @@ import { usedDatabase, variablesSet } from "../starRocks/client/session.ts";
 import { set, use } from "../starRocks/lane.ts";
 import { withQuestions } from "../starRocks/sql/parameters.ts";
 import { quoteIdentifier } from "../starRocks/sql/quote.ts";
-import { bring } from "./client/bring.ts";
+import { bring, sayNext } from "./client/bring.ts";
 import { cancelled, drained, isParked, settled } from "./client/ending.ts";
 import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
@@ -103,6 +103,11 @@ function* admittedOn(
   const text = reading instanceof Promise ? yield* waited(reading) : reading;
   if (!text.ok) return text.error;
   if (signal.aborted) return gatewayError("query.cancelled");
+  const saying = sayNext(seat, query, signal);
+  // Whatever the server makes of it: nothing of it may meet another session's transaction.
+  if (saying !== undefined) seat.used = true;
+  const unsaid = saying && (yield* waited(saying));
+  if (unsaid !== undefined) return unsaid;
   yield* running(seat, query, { ...context, localFiles: asksFile, text: text.value }, signal);
   return undefined;
 }
@@ -235,6 +240,8 @@ export class MysqlLane implements PinnedLane {
   readonly #begun: Begun;
   readonly #context: RunContext;
   #open = true;
+  /** The server began the next one as it ended this one. */
+  #chained = false;
   #closed = false;
 
   constructor(begun: Begun, context: RunContext) {
@@ -257,12 +264,19 @@ export class MysqlLane implements PinnedLane {
     return await describeOn(this.#begun.seat, called.value, this.#context, signal);
   }
 
-  commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    return this.#end("COMMIT", signal);
+  commit(signal: AbortSignal, chains = false): Promise<Result<void, GatewayError>> {
+    return this.#end("COMMIT", chains, signal);
   }
 
-  rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    return this.#end("ROLLBACK", signal);
+  rollback(signal: AbortSignal, chains = false): Promise<Result<void, GatewayError>> {
+    return this.#end("ROLLBACK", chains, signal);
+  }
+
+  /** Of a chain alone, whose next transaction the server began on the same connection. */
+  async again(): Promise<Result<PinnedLane, GatewayError>> {
+    if (this.#closed || !this.#chained) return err(over);
+    this.#closed = true;
+    return ok(new MysqlLane(this.#begun, this.#context));
   }
 
   async divide({ kind, name }: Division, signal: AbortSignal): Promise<Result<void, GatewayError>> {
@@ -277,7 +291,7 @@ export class MysqlLane implements PinnedLane {
     if (this.#closed) return;
     this.#closed = true;
     const { seat, giveBack } = this.#begun;
-    if (this.#open) await this.#rolledBack();
+    if (this.#open || this.#chained) await this.#rolledBack();
     if (!seat.kept) await giveBack();
   }
 
@@ -307,7 +321,11 @@ export class MysqlLane implements PinnedLane {
     return isCalled(query) ? ok(query) : err(over);
   }
 
-  async #end(sql: "COMMIT" | "ROLLBACK", signal: AbortSignal): Promise<Result<void, GatewayError>> {
+  async #end(
+    sql: "COMMIT" | "ROLLBACK",
+    chains: boolean,
+    signal: AbortSignal,
+  ): Promise<Result<void, GatewayError>> {
     if (this.#closed || !this.#open) return err(over);
     const { seat } = this.#begun;
     if (seat.busy) return err(stillBusy);
@@ -319,11 +337,12 @@ export class MysqlLane implements PinnedLane {
       timer ??= this.#context.clock.timer(endingMs, () => limit.abort());
     };
     signal.addEventListener("abort", wait, { once: true });
-    const done = await ask(seat.member, sql, limit.signal);
+    const done = await ask(seat.member, chains ? `${sql} AND CHAIN` : sql, limit.signal);
     signal.removeEventListener("abort", wait);
     timer?.[Symbol.dispose]();
     if (!done.ok) return done;
     this.#open = false;
+    this.#chained = chains;
     return ok(undefined);
   }
 }

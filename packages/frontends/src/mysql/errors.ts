@@ -156,6 +156,12 @@ export const ownErrors = {
     reply(1227, "42000", "Access denied; variables can be set for the session only"),
   readOnlyTransaction: () =>
     reply(1792, "25006", "Cannot execute statement in a READ ONLY transaction."),
+  characteristics: () =>
+    reply(
+      1568,
+      "25001",
+      "Transaction characteristics can't be changed while a transaction is in progress",
+    ),
   unknownCharset: (name: string) => reply(1115, "42000", `Unknown character set: '${name}'`),
   unknownCollation: (name: string) => reply(1273, "HY000", `Unknown collation: '${name}'`),
   otherCollation: (name: string, charset: string) =>

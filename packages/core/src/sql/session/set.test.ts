@@ -105,7 +105,7 @@ describe("readSet", () => {
     ],
     ["set character set utf8", [{ kind: "names", charset: word("utf8"), collation: undefined }]],
     ["set a = 'x' 'y'", [variable("a", [raw("'x' 'y'")])]],
-    ["set @@`sql_mode` = ''", [variable("sql_mode", [text("")])]],
+    ["set @@`sql_mode` = ''", [variable("sql_mode", [text("")], "bare")]],
   ])("reads MySQL's %j", (sql, changes) => {
     expect(readSessionStatement(sql, "mysql")).toEqual({ kind: "set", changes });
   });

@@ -71,7 +71,7 @@ function takeAssignment(reader: TokenReader): boolean {
 function readChange(reader: TokenReader, scope: SettingScope): SettingChange | undefined {
   if (peekToken(reader)?.kind === "variable") return readAtVariable(reader);
   if (takeSymbol(reader, "@")) return readUserVariable(reader, userVariableName(reader));
-  if (takeSymbol(reader, "@@")) return readVariable(reader, "unsaid");
+  if (takeSymbol(reader, "@@")) return readVariable(reader, "bare");
   if (!looksAtAssignment(reader, 1)) {
     const special = readSpecial(reader, scope);
     if (special !== undefined) return special;
@@ -136,7 +136,7 @@ function readNames(reader: TokenReader): SettingChange | undefined {
 /** PostgreSQL's `SET LOCAL TRANSACTION`, and no scope at all, mean the current or next transaction. */
 function readTransaction(reader: TokenReader, scope: SettingScope): SettingChange | undefined {
   if (atEnd(reader)) return undefined;
-  const modes = readModes(reader);
+  const modes = readModes(reader, reader.dialect === "mysql");
   if (modes === undefined) return undefined;
   return {
     kind: "transaction",
@@ -206,7 +206,7 @@ function readAtVariable(reader: TokenReader): SettingChange | undefined {
   if (quoted === undefined || !takeAssignment(reader)) return undefined;
   return readVariableValues(
     reader,
-    scope === "local" ? "session" : (scope ?? "unsaid"),
+    scope === "local" ? "session" : (scope ?? "bare"),
     written + quoted,
   );
 }

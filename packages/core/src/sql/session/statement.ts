@@ -12,8 +12,18 @@ export type SettingValue =
   /** An expression, as written: `concat(@@sql_mode, ',X')`. */
   | { readonly kind: "raw"; readonly text: string };
 
-/** For whom a setting is meant. `local` is PostgreSQL's "until the transaction ends"; MySQL's LOCAL is `session`. */
-export type SettingScope = "unsaid" | "session" | "local" | "global" | "persist" | "persistOnly";
+/**
+ * For whom a setting is meant. `local` is PostgreSQL's "until the transaction ends"; MySQL's LOCAL is `session`. `bare`
+ * is MySQL's `@@name` without a scope: as `unsaid`, but for the variables of transactions, where it is the next one's.
+ */
+export type SettingScope =
+  | "unsaid"
+  | "bare"
+  | "session"
+  | "local"
+  | "global"
+  | "persist"
+  | "persistOnly";
 
 /** One change that a `SET` asks for. Names are in lower case; `a.b` keeps its dots. */
 export type SettingChange =

@@ -67,16 +67,23 @@ const isolations: readonly (readonly [readonly string[], Isolation])[] = [
   [["SERIALIZABLE"], "serializable"],
 ];
 
-/** Modes up to the end of the statement, with or without commas between; undefined on anything else. */
-export function readModes(reader: TokenReader): TransactionModes | undefined {
+/**
+ * Modes up to the end of the statement, with or without commas between; undefined on anything else. `once`: also where
+ * one is given twice.
+ */
+export function readModes(reader: TokenReader, once = false): TransactionModes | undefined {
   let modes = noModes;
   while (!atEnd(reader)) {
     const next = readMode(reader, modes);
-    if (next === undefined) return undefined;
+    if (next === undefined || (once && givenIn(next) === givenIn(modes))) return undefined;
     modes = next;
     if (takeSymbol(reader, ",") && atEnd(reader)) return undefined;
   }
   return modes;
+}
+
+function givenIn({ isolation, readOnly, deferrable }: TransactionModes): number {
+  return [isolation, readOnly, deferrable].filter((mode) => mode !== undefined).length;
 }
 
 function readMode(reader: TokenReader, modes: TransactionModes): TransactionModes | undefined {

@@ -6,7 +6,8 @@ import { readsPlainly } from "../../starRocks/client/connect.ts";
 import { modeVariable, stands } from "../../starRocks/client/session.ts";
 import { bring as bringForward } from "../../starRocks/lane.ts";
 import { quoteIdentifier } from "../../starRocks/sql/quote.ts";
-import type { RunContext } from "../lane.ts";
+import type { Called, RunContext } from "../lane.ts";
+import { nextSql } from "../sql/begin.ts";
 import type { Seat } from "./seat.ts";
 
 /** Brings the connection where the session stands. The error where it can not get there; no promise where it stands there. */
@@ -35,6 +36,19 @@ async function brought(
   return await bringForward(seat.member, session, { ...context, modes: "either" }, signal);
 }
 
+/**
+ * Says what the next transaction on the connection has for itself: the statement behind it begins that, or is it. The
+ * error where the server does not take it; no promise where nothing was asked for.
+ */
+export function sayNext(
+  { member }: Pick<Seat, "member">,
+  { mysql: { next } }: Pick<Called, "mysql">,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> | undefined {
+  if (next === undefined) return undefined;
+  return ask(member, nextSql(next), signal).then((said) => (said.ok ? undefined : said.error));
+}
+
 /** Gives a variable back its value of the server, in the middle of a session or a transaction. */
 async function unset(
   seat: Seat,
@@ -42,12 +56,7 @@ async function unset(
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
   const { member } = seat;
-  // The isolation of one transaction: what follows on the connection comes behind its cleaning.
-  if (isolationNames.includes(name) && !seat.kept) {
-    seat.used = true;
-    return undefined;
-  }
-  const names = isolationNames.includes(name) ? isolationNames : [name];
+  const names = characteristics.find((both) => both.includes(name)) ?? [name];
   let refused: GatewayError | undefined;
   for (const one of names) {
     const done = await ask(member, `SET SESSION ${quoteIdentifier(one)} = DEFAULT`, signal);
@@ -62,5 +71,8 @@ async function unset(
   return gatewayError("engine.broken", { detail: code });
 }
 
-/** What MySQL, and MariaDB before 11.1, call it. */
-const isolationNames: readonly string[] = ["transaction_isolation", "tx_isolation"];
+/** What MySQL, and MariaDB before 11.1, call each. */
+const characteristics: readonly (readonly string[])[] = [
+  ["transaction_isolation", "tx_isolation"],
+  ["transaction_read_only", "tx_read_only"],
+];

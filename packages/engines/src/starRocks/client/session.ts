@@ -3,7 +3,11 @@
  * that runs its next statement.
  */
 import type { Session } from "@gateway/core/query/query.ts";
-import type { SessionStatement, SettingValue } from "@gateway/core/sql/session/statement.ts";
+import type {
+  SessionStatement,
+  SettingScope,
+  SettingValue,
+} from "@gateway/core/sql/session/statement.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { ask } from "./control.ts";
 import { loginNames, type Member } from "./member.ts";
@@ -44,11 +48,16 @@ function isTaken(name: string, value: string, modes: Modes): boolean {
     return /^[a-z_,]*$/i.test(value) && !readingModes.test(value) && !other;
   }
   if (isolationVariables.has(name)) return levels.test(value);
+  // The frontend keeps writes back itself before what is no server of MySQL's own.
+  if (name === accessVariable) return modes === "either" && /^(?:on|off)$/i.test(value);
   return !ownVariables.test(name);
 }
 
 /** What MySQL and MariaDB call the isolation of later transactions. */
 const isolationVariables: ReadonlySet<string> = new Set(["transaction_isolation", "tx_isolation"]);
+
+/** Whether later transactions may write. By this name alone it is a setting of ours. */
+const accessVariable = "transaction_read_only";
 
 /** Ways of reading strings that the connections of an engine may stand under: `either` with NO_BACKSLASH_ESCAPES. */
 export type Modes = "escaping" | "either";
@@ -69,13 +78,15 @@ function changesOf(
   const variables = new Map<string, string>();
   for (const change of changes) {
     if (change.kind !== "variable" || !/^[a-z][a-z0-9_]*$/.test(change.name)) return undefined;
-    if (change.scope !== "unsaid" && change.scope !== "session") return undefined;
+    if (!ofSession.has(change.scope)) return undefined;
     const value = change.values.length === 1 ? written(change.values[0]) : undefined;
     if (value === undefined || !isTaken(change.name, value, modes)) return undefined;
     variables.set(change.name, value);
   }
   return variables;
 }
+
+const ofSession: ReadonlySet<SettingScope> = new Set(["unsaid", "bare", "session"]);
 
 function written(value: SettingValue | undefined): string | undefined {
   switch (value?.kind) {
@@ -198,6 +209,8 @@ export function setStatement(name: string, value: string, mode?: string): string
   // Servers of the family have two names for it, and this one statement.
   if (isolationVariables.has(name))
     return `SET SESSION TRANSACTION ISOLATION LEVEL ${value.replaceAll("-", " ").toUpperCase()}`;
+  if (name === accessVariable)
+    return `SET SESSION TRANSACTION READ ${/^on$/i.test(value) ? "ONLY" : "WRITE"}`;
   const quoted = readsBackslashes(mode) ? quotePlainText(value) : quoteText(value);
   return `SET SESSION ${quoteIdentifier(name)} = ${plain ? value : quoted}`;
 }

@@ -134,9 +134,14 @@ function takeValue(
 /** A variable that the engine has to be asked for first. */
 export function askedVariable(text: string, context: VariableContext): Asked | undefined {
   if (!text.startsWith("@@") || context.told?.has(text) === true) return undefined;
-  const own = isKept(variableName(text)) && !/^@@(?:global|persist)\./i.test(text);
+  const name = variableName(text);
+  // The session's access is set on the server's connection, as its isolation is.
+  const isServers = accessNames.has(name) && context.relays();
+  const own = isKept(name) && !isServers && !/^@@(?:global|persist)\./i.test(text);
   return own || !context.ownWords() ? undefined : { asked: text };
 }
+
+const accessNames: ReadonlySet<string> = new Set(["transaction_read_only", "tx_read_only"]);
 
 function variableName(text: string): string {
   return text

@@ -81,7 +81,6 @@ describe("answerSet", () => {
       "SET sql_mode = 'ANSI_QUOTES'": 1235,
       "SET sql_mode = 'NO_BACKSLASH_ESCAPES,STRICT_TRANS_TABLES'": 1235,
       "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE": 1235,
-      "SET TRANSACTION READ ONLY": 1235,
       "SET wait_timeout = 'x'": 1232,
       "SET autocommit = 5": 1231,
       "SET @x = (select 1)": 1235,

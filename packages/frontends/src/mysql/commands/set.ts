@@ -7,7 +7,6 @@ import type {
   SettingChange,
   SettingScope,
   SettingValue,
-  TransactionModes,
 } from "@gateway/core/sql/session/statement.ts";
 import { utc, zoneOf } from "@gateway/core/type/zone.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
@@ -23,14 +22,9 @@ import { parseTags } from "../session/tags.ts";
 import type { LocalAnswer } from "./answer.ts";
 import { askingFor, isKept, isOfOneStatement } from "./engineVariables.ts";
 import { askedVariable, readVariable } from "./select.ts";
-import { assignedValue, byDefault, type Assigned } from "./settingValue.ts";
-import {
-  defaultIsolation,
-  isSwitch,
-  variableDefault,
-  variableKind,
-  type VariableContext,
-} from "./variables.ts";
+import { withCharacteristic, withModes } from "./characteristics.ts";
+import { assignedValue, byDefault, switchValue, type Assigned } from "./settingValue.ts";
+import { isSwitch, variableDefault, variableKind, type VariableContext } from "./variables.ts";
 
 type Changed = Result<ClientSession, ErrorReply>;
 
@@ -119,7 +113,10 @@ function apply(change: SettingChange, context: VariableContext): Changed {
       const value = change.values[0] && assignedValue(change.values[0], context);
       if (isGlobal(change.scope)) return err(ownErrors.globalDenied());
       if (value === undefined) return err(ownErrors.notSupported("this expression in SET"));
-      return withVariable(context, change.name, value);
+      const { name, scope } = change;
+      return (
+        withCharacteristic(context, { name, scope, value }) ?? withVariable(context, name, value)
+      );
     }
     case "userVariable": {
       const value = assignedValue(change.value, context);
@@ -173,29 +170,6 @@ function comparing(client: ClientSession, collation: string | undefined): Client
   return { ...client, session: { ...client.session, settings } };
 }
 
-/** Without SESSION the next transaction alone is meant; engines that have no isolation to set can not tell it from the others. */
-function withModes(
-  { client: before, ownWords }: VariableContext,
-  modes: TransactionModes,
-  scope: "next" | "session",
-): Changed {
-  const { isolation, readOnly } = modes;
-  if (scope === "next" && readOnly === true) {
-    return err(ownErrors.notSupported("SET TRANSACTION READ ONLY without SESSION"));
-  }
-  const client = { ...before, readOnly: readOnly ?? before.readOnly };
-  if (isolation === undefined) return ok(client);
-  const level = isolationNames[isolation];
-  if (!ownWords()) return withIsolation(client, level);
-  if (scope === "session") return ok(engineSetting(client, isolationSetting, level));
-  return client.session.pin === undefined
-    ? ok({ ...client, isolationNext: level })
-    : err(ownErrors.notSupported("SET TRANSACTION in a transaction"));
-}
-
-/** The setting's name in the session. */
-const isolationSetting = "transaction_isolation";
-
 /** A variable that is set on the engine's connection. */
 function engineSetting(client: ClientSession, name: string, value: string): ClientSession {
   const settings = new Map(client.session.settings).set(name, value);
@@ -205,10 +179,9 @@ function engineSetting(client: ClientSession, name: string, value: string): Clie
 /** A variable of the engine. It says itself what it does not know. */
 function withEngines({ client, relays }: VariableContext, name: string, value: Assigned): Changed {
   if (isOfOneStatement(name)) return err(ownErrors.notSupported(`the variable ${name}`));
-  const setting = name === "tx_isolation" ? isolationSetting : name;
   if (value === byDefault) {
     const settings = new Map(client.session.settings);
-    settings.delete(setting);
+    settings.delete(name);
     return ok({ ...client, session: { ...client.session, settings } });
   }
   if (value === null) return err(ownErrors.wrongValue(name, "NULL"));
@@ -220,25 +193,7 @@ function withEngines({ client, relays }: VariableContext, name: string, value: A
   const text = String(value);
   return text.length > userValueMax
     ? err(ownErrors.wrongValue(name, "…"))
-    : ok(engineSetting(client, setting, text));
-}
-
-const isolationNames = {
-  readUncommitted: "READ-UNCOMMITTED",
-  readCommitted: "READ-COMMITTED",
-  repeatableRead: "REPEATABLE-READ",
-  serializable: "SERIALIZABLE",
-} as const;
-
-function withIsolation(client: ClientSession, level: string): Changed {
-  const upper = level.toUpperCase();
-  if (upper === "SERIALIZABLE") return err(ownErrors.notSupported("the isolation SERIALIZABLE"));
-  if (!/^(?:READ-UNCOMMITTED|READ-COMMITTED|REPEATABLE-READ)$/.test(upper)) {
-    return err(ownErrors.wrongValue("transaction_isolation", level));
-  }
-  return ok(
-    tracked(stored(client, "transaction_isolation", upper), "transaction_isolation", upper),
-  );
+    : ok(engineSetting(client, name, text));
 }
 
 function withVariable(context: VariableContext, name: string, value: Assigned): Changed {
@@ -307,15 +262,6 @@ function withComputed(client: ClientSession, name: string, value: Assigned): Cha
     }
     case "time_zone":
       return withZone(client, value === byDefault ? "SYSTEM" : String(value));
-    case "transaction_isolation":
-    case "tx_isolation":
-      return withIsolation(client, value === byDefault ? defaultIsolation : String(value));
-    case "transaction_read_only":
-    case "tx_read_only": {
-      const on = value === byDefault ? 0n : switchValue(value);
-      if (on === undefined) return err(ownErrors.wrongValue(name, String(value)));
-      return ok({ ...client, readOnly: on === 1n });
-    }
     case "character_set_results":
       return withResultsCharset(client, value);
     case "character_set_client":
@@ -364,23 +310,6 @@ function withUserVariable(client: ClientSession, name: string, value: Setting): 
   if (name !== "@gateway_tags") return ok(stored(client, name, value));
   const session = { ...client.session, tags: parseTags(String(value ?? "")) };
   return ok(stored({ ...client, session }, name, value));
-}
-
-function switchValue(value: Setting): 0n | 1n | undefined {
-  switch (String(value).toUpperCase()) {
-    case "1":
-    case "ON":
-    case "TRUE":
-    case "YES":
-      return 1n;
-    case "0":
-    case "OFF":
-    case "FALSE":
-    case "NO":
-      return 0n;
-    default:
-      return undefined;
-  }
 }
 
 function stored(client: ClientSession, name: string, value: Setting): ClientSession {

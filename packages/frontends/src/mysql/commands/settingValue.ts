@@ -74,3 +74,21 @@ function takeConcat(reader: TokenReader, context: VariableContext): Setting | un
   } while (takeSymbol(reader, ","));
   return takeSymbol(reader, ")") ? joined : undefined;
 }
+
+/** What a switch is set to; undefined for what is none of its words. */
+export function switchValue(value: Setting): 0n | 1n | undefined {
+  switch (String(value).toUpperCase()) {
+    case "1":
+    case "ON":
+    case "TRUE":
+    case "YES":
+      return 1n;
+    case "0":
+    case "OFF":
+    case "FALSE":
+    case "NO":
+      return 0n;
+    default:
+      return undefined;
+  }
+}

@@ -1,12 +1,13 @@
-/** The isolation's variable, which servers of MySQL's family call by two names. */
+/** The variables of a transaction's isolation and access, which servers of MySQL's family call by two names each. */
 import { openSql, tokenText } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { forwardedDialect } from "./forward.ts";
 import type { ReadStatement } from "./reading.ts";
 
-/** The isolation by the name that MySQL has, and by the one that MariaDB had alone before 11.1. */
-const isolationName = /^(@@(?:session\.|local\.|global\.)?)(transaction|tx)_isolation$/i;
-const namesIsolation = /@@[a-z.]*t(?:ransaction|x)_isolation/i;
+/** Each by the name that MySQL has, and by the one that MariaDB had alone before 11.1. */
+const isolationName =
+  /^(@@(?:session\.|local\.|global\.)?)(transaction|tx)_(isolation|read_only)$/i;
+const namesIsolation = /@@[a-z.]*t(?:ransaction|x)_(?:isolation|read_only)/i;
 
 /** The other form of a client's own statement, with the lexis of the standard. Most name no isolation. */
 export function otherwiseOf(read: Pick<ReadStatement, "source" | "forwarded">): string | undefined {
@@ -31,11 +32,11 @@ export function withOtherIsolation(sql: string): string | undefined {
     if (unnamed !== undefined && /^(?:,|from|limit)$/i.test(token)) text += ` AS "${unnamed}"`;
     unnamed = undefined;
     if (token === "@@") begin = cursor.start;
-    const [name, scope = "", word = ""] =
+    const [name, scope = "", word = "", what = ""] =
       isolationName.exec(sql.slice(begin ?? cursor.end, cursor.end)) ?? [];
     if (name === undefined) continue;
     const other = word.toLowerCase() === "tx" ? "transaction" : "tx";
-    text += `${sql.slice(from, begin)}${scope}${other}_isolation`;
+    text += `${sql.slice(from, begin)}${scope}${other}_${what.toLowerCase()}`;
     from = cursor.end;
     begin = undefined;
     unnamed = name;

@@ -36,6 +36,7 @@ import { relayedOf, type Relayed } from "./relaying.ts";
 import { namesServerVariables, setsThemOnly } from "./userVariables.ts";
 import {
   engineStatement,
+  ofNext,
   runStatement,
   variablesOf,
   type BoundStatement,
@@ -156,8 +157,11 @@ async function openCursor(
     (await variablesOf(responder, bound.source)) ??
     (await beforeStatement(responder, bound.statement));
   if (failed !== undefined) return void responder.putError(failed);
-  const cursor = new Cursor(responder, engineStatement(responder.client, bound));
-  if (await cursor.open()) cursors.put(id, cursor);
+  const asked = engineStatement(responder, bound);
+  const cursor = new Cursor(responder, asked);
+  const opening = () => cursor.open();
+  const open = asked.next === undefined ? opening() : ofNext(responder, asked.next, opening);
+  if (await open) cursors.put(id, cursor);
 }
 
 /** COM_STMT_FETCH. */

@@ -37,9 +37,9 @@ export const relayedRows: readonly NativeFormat[] = ["mysqlRows", "mysqlBinaryRo
 
 export function callOf(
   { home, client, files }: Pick<Responder, "home" | "client" | "files">,
-  execution: MysqlExecution | undefined,
+  { execution, next }: Pick<MysqlCall, "execution" | "next">,
 ): MysqlCall {
   const foundRows = (client.capabilities & capability.foundRows) !== 0;
   const ignoreSpace = (client.capabilities & capability.ignoreSpace) !== 0;
-  return { home, foundRows, ignoreSpace, execution, files };
+  return { home, foundRows, ignoreSpace, next, execution, files };
 }

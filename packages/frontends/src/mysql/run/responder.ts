@@ -10,7 +10,7 @@ import { abortError, gatewayError, type GatewayError } from "@gateway/core/error
 import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import { Home } from "@gateway/core/query/home.ts";
-import type { MysqlFiles } from "@gateway/core/query/mysqlCall.ts";
+import type { MysqlFiles, NextTransaction } from "@gateway/core/query/mysqlCall.ts";
 import { warningCode, type FailedEvent, type ResultEvent } from "@gateway/core/query/event.ts";
 import type { Query, QueryId } from "@gateway/core/query/query.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
@@ -38,6 +38,9 @@ const noteErrno = 1105;
 
 /** What ends the work: core's cheap one where the door runs a query, the platform's where an engine is asked directly. */
 type Controller = AbortController | Canceller;
+
+/** What a query is made of. */
+type Asked = Pick<EngineStatement, "sql" | "parameters" | "relayed" | "next">;
 
 export interface ResponderParts {
   readonly door: Door;
@@ -150,8 +153,8 @@ export class Responder {
   }
 
   /** Runs a statement whose answer the client did not ask for. The error when it failed. */
-  async runQuietly(sql: string): Promise<GatewayError | undefined> {
-    const query = this.open({ sql, parameters: [] });
+  async runQuietly(sql: string, next?: NextTransaction): Promise<GatewayError | undefined> {
+    const query = this.open({ sql, parameters: [], next });
     for await (const event of this.events(query)) {
       this.remember(event);
       if (event.kind === "failed") return event.error;
@@ -187,30 +190,24 @@ export class Responder {
   }
 
   /** Makes the query of a statement and forgets the warnings of the last one. */
-  open(
-    { sql, parameters, relayed }: Pick<EngineStatement, "sql" | "parameters" | "relayed">,
-    takes = noFormats,
-  ): Query {
+  open(statement: Asked, takes = noFormats): Query {
     if (this.client.warnings.length > 0) this.client = { ...this.client, warnings: [] };
-    return this.asked({ sql, parameters, relayed }, takes);
+    return this.asked(statement, takes);
   }
 
   /** The query of a statement, which changes nothing of the session. To a server of MySQL's with what belongs to it. */
-  asked(
-    { sql, parameters, relayed }: Pick<EngineStatement, "sql" | "parameters" | "relayed">,
-    takes = noFormats,
-  ): Query {
+  asked({ sql, parameters, relayed, next }: Asked, takes = noFormats): Query {
     const { session } = this.client;
     const { door } = this;
     const own = takes.length === 0 ? takes : relayedRows;
     if (relayed !== undefined) {
       const { statement, execution } = relayed;
       const query = door.query(statement, [], { ...session, dialect: "mysql" }, own);
-      return { ...query, mysql: callOf(this, execution) };
+      return { ...query, mysql: callOf(this, { execution, next }) };
     }
     const statement = forwardedStatement(sql);
     if (!relays(this)) return door.query(statement, parameters, session, takes);
-    return { ...door.query(statement, parameters, session, own), mysql: callOf(this, undefined) };
+    return { ...door.query(statement, parameters, session, own), mysql: callOf(this, { next }) };
   }
 
   /** Another session begins on this connection, or none: nothing stays with an engine. */

@@ -5,12 +5,13 @@
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import type { NextTransaction } from "@gateway/core/query/mysqlCall.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import type { ClientSession } from "../session/clientSession.ts";
+import { isolationNames, type ClientSession } from "../session/clientSession.ts";
 import type { Responder } from "./responder.ts";
 import { putResult, type AnswerForm } from "./resultSet.ts";
-import { beforeStatement } from "./transaction.ts";
+import { beforeStatement, nextFor } from "./transaction.ts";
 import { relays, type Relayed } from "./relaying.ts";
 import { rowCountRefusal } from "./rowCount.ts";
 import { bringVariables, variablesRefusal } from "./userVariables.ts";
@@ -39,6 +40,8 @@ export interface EngineStatement {
   readonly timeMs: number | undefined;
   /** In the place of both. */
   readonly relayed?: Relayed | undefined;
+  /** What the transaction that it begins, or is, has for itself alone. */
+  readonly next?: NextTransaction | undefined;
   /** The same question for an engine that has no such tables. Asked only while nothing is answered. */
   readonly otherwise?: string | undefined;
   /** Answers without the engine while nothing is answered; undefined where the engine's error is the answer. */
@@ -51,8 +54,9 @@ export function runStatement(
   bound: BoundStatement,
   form: AnswerForm,
 ): Promise<boolean> | boolean {
-  const { isolationNext } = responder.client;
-  if (isolationNext !== undefined) return isolated(responder, bound, form, isolationNext);
+  const { next } = responder.client;
+  if (next?.isolation !== undefined && !relays(responder))
+    return isolated(responder, bound, form, isolationNames[next.isolation]);
   const before =
     rowCountRefusal(bound.source) ??
     variablesOf(responder, bound.source) ??
@@ -73,7 +77,7 @@ export function variablesOf(
     : variablesRefusal(responder.client, source);
 }
 
-/** Runs it under an isolation of its own: that of the transaction that it begins, or of itself. */
+/** Runs it under an isolation of its own, on an engine that is only asked for the session's. */
 async function isolated(
   responder: Responder,
   bound: BoundStatement,
@@ -82,7 +86,7 @@ async function isolated(
 ): Promise<boolean> {
   const { settings } = responder.client.session;
   responder.settle(new Map(settings).set("transaction_isolation", level));
-  responder.client = { ...responder.client, isolationNext: undefined };
+  responder.client = { ...responder.client, next: undefined };
   const answered = await runStatement(responder, bound, form);
   // A statement may have changed other settings, such as the last id.
   const after = new Map(responder.client.session.settings);
@@ -94,7 +98,8 @@ async function isolated(
 }
 
 /** What the engine is asked. SELECT alone ends at the session's limits. */
-export function engineStatement(client: ClientSession, bound: BoundStatement): EngineStatement {
+export function engineStatement(responder: Responder, bound: BoundStatement): EngineStatement {
+  const { client } = responder;
   const { sql, parameters, otherwise, relayed } = bound;
   const isSelect = bound.statement.kind === "select";
   return {
@@ -104,6 +109,7 @@ export function engineStatement(client: ClientSession, bound: BoundStatement): E
     timeMs: isSelect ? executionMs(client) : undefined,
     otherwise,
     relayed,
+    next: nextFor(responder, bound),
   };
 }
 
@@ -119,7 +125,21 @@ async function behind(
 
 /** Passes the promise on: awaiting it here would cost every query a turn of the event loop's microtasks. */
 function answer(responder: Responder, bound: BoundStatement, form: AnswerForm): Promise<boolean> {
-  return putResult(responder, engineStatement(responder.client, bound), form);
+  const asked = engineStatement(responder, bound);
+  if (asked.next === undefined) return putResult(responder, asked, form);
+  return ofNext(responder, asked.next, () => putResult(responder, asked, form));
+}
+
+/** The transaction that was asked for by `SET TRANSACTION`. What failed was none, and its client may well try again. */
+export async function ofNext<Done>(
+  responder: Responder,
+  next: NextTransaction,
+  run: () => Promise<Done>,
+): Promise<Done> {
+  responder.client = { ...responder.client, next: undefined };
+  const done = await run();
+  if (done === false) responder.client = { ...responder.client, next };
+  return done;
 }
 
 function executionMs({ settings }: ClientSession): number | undefined {

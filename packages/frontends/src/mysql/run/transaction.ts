@@ -8,9 +8,14 @@
 import { allRead } from "@gateway/core/query/reached.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import type { NextTransaction } from "@gateway/core/query/mysqlCall.ts";
+import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import { relays } from "./relaying.ts";
 import type { Responder } from "./responder.ts";
+import type { BoundStatement } from "./statement.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 
 /** Kinds that neither read nor write tables, or that are about the transaction itself. */
@@ -44,11 +49,37 @@ export function beforeStatement(
     return client.autocommit || inTransaction(responder) ? undefined : beginQuietly(responder);
   }
   if (outside.has(statement.kind)) return undefined;
-  if (statement.writes && (client.readOnly || client.readOnlyTransaction)) {
+  if (statement.writes && (client.readOnly || client.readOnlyTransaction) && !relays(responder)) {
     return ownErrors.readOnlyTransaction();
   }
   if (client.autocommit || client.session.pin !== undefined) return undefined;
-  return statement.writes || repeatsReads(responder) ? beginQuietly(responder) : undefined;
+  // What was asked for the next one holds for all that follows up to its end.
+  const begins = statement.writes || client.next !== undefined || repeatsReads(responder);
+  return begins ? beginQuietly(responder) : undefined;
+}
+
+/**
+ * What `SET TRANSACTION` asked for, where this statement begins the transaction that it is meant for, or is that
+ * itself; undefined otherwise. A server counts a SELECT without any table as none.
+ */
+export function nextFor(
+  responder: Responder,
+  { statement, source }: Pick<BoundStatement, "statement" | "source">,
+): NextTransaction | undefined {
+  const { next } = responder.client;
+  if (next === undefined || inTransaction(responder) || !relays(responder)) return undefined;
+  // COMMIT and ROLLBACK are the end of one also where none is open.
+  if (!ending.has(statement.kind) && outside.has(statement.kind)) return undefined;
+  const reads = statement.kind === "select" || statement.tag === "DO";
+  return reads && !namesTable(source) ? undefined : next;
+}
+
+const ending: ReadonlySet<StatementClass["kind"]> = new Set(["begin", "commit", "rollback"]);
+
+function namesTable(source: string): boolean {
+  const cursor = openSql(source, "mysql");
+  while (nextSignificant(cursor)) if (upperWord(cursor) === "FROM") return true;
+  return false;
 }
 
 /** True where a second read finds what the first one found. That is what MySQL's family does when nobody asked. */
@@ -77,7 +108,9 @@ export async function abandon(responder: Responder): Promise<void> {
 
 /** An engine without transactions is like a table without them on a MySQL server: the statement simply runs. */
 async function beginQuietly(responder: Responder): Promise<ErrorReply | undefined> {
-  const error = await responder.runQuietly("BEGIN");
+  const { next } = responder.client;
+  const error = await responder.runQuietly("BEGIN", next);
+  if (error === undefined) responder.client = { ...responder.client, next: undefined };
   return error === undefined || error.code === "query.unsupported" ? undefined : errorReply(error);
 }
 

@@ -5,7 +5,9 @@
  * the login.
  */
 import type { SessionChange } from "@gateway/core/query/event.ts";
+import type { NextTransaction } from "@gateway/core/query/mysqlCall.ts";
 import type { Session } from "@gateway/core/query/query.ts";
+import type { Isolation } from "@gateway/core/sql/session/statement.ts";
 import { utc, type Zone } from "@gateway/core/type/zone.ts";
 import { capability, serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import type { Tracked } from "@gateway/wire/mysql/reply.ts";
@@ -14,6 +16,14 @@ import type { Claim } from "../machine.ts";
 
 /** A system or user variable. */
 export type Setting = string | bigint | null;
+
+/** Isolations as their variable names them. */
+export const isolationNames = {
+  readUncommitted: "READ-UNCOMMITTED",
+  readCommitted: "READ-COMMITTED",
+  repeatableRead: "REPEATABLE-READ",
+  serializable: "SERIALIZABLE",
+} as const satisfies Record<Isolation, string>;
 
 /** What SHOW WARNINGS lists. */
 export interface Warning {
@@ -34,8 +44,8 @@ export interface ClientSession {
   readonly readOnly: boolean;
   /** The same until the end of the transaction (`START TRANSACTION READ ONLY`). */
   readonly readOnlyTransaction: boolean;
-  /** The isolation of the next transaction alone, by its name as a variable; undefined where none was asked for. */
-  readonly isolationNext: string | undefined;
+  /** Of the next transaction alone; undefined where nothing was asked for. */
+  readonly next: NextTransaction | undefined;
   readonly charset: Charset;
   readonly zone: Zone;
   /** Rows after which a SELECT ends; undefined means all. Set by `sql_select_limit`. */
@@ -72,7 +82,7 @@ export function openClientSession(
     autocommit: true,
     readOnly: false,
     readOnlyTransaction: false,
-    isolationNext: undefined,
+    next: undefined,
     charset: charsetOf(claim.collation),
     zone: utc,
     rowLimit: undefined,
