@@ -9,10 +9,10 @@ export const password = `${user}-secret`;
 /** By which of the engines that speak to it the gateway does: `starRocks` or `mysql`. */
 export const engine = process.env["GATEWAY_TEST_MYSQL_ENGINE"] ?? "starRocks";
 
-/** Opens it; the server's account is its own. */
-export async function openBefore(): Promise<TestGateway> {
+/** Opens it; the server's account is its own. An open cursor keeps one of the pool's connections. */
+export async function openBefore(poolSize = 2): Promise<TestGateway> {
   const auth = { type: "basic", username: user, password };
-  const shared = { auth, database: "demo", poolSize: 2 };
+  const shared = { auth, database: "demo", poolSize };
   const local =
     engine === "mysql"
       ? { engine, hosts: [`127.0.0.1:${port}`], localFiles: true, ...shared }

@@ -16,7 +16,9 @@ export const starRocksCases = {
   behind: "MariaDB",
   cases: {
     "the contract, types, TLS, cancels and clients on MariaDB": async () => {
-      const server = await startMariadb();
+      const server = await startMariadb({
+        statements: "CREATE USER ann; GRANT ALL ON demo.* TO ann;",
+      });
       try {
         await tested("starRocks", server);
         await tested("mysqlFamily", server);
@@ -25,6 +27,7 @@ export const starRocksCases = {
         await tested("mysqlGenerated", server, "mysql");
         await tested("mysqlTransactions", server, "mysql");
         await tested("mysqlPromises", server, "mysql");
+        await tested("mysqlCommands", server, "mysql");
       } finally {
         await server.stop();
       }

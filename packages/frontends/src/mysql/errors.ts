@@ -94,7 +94,13 @@ export function errorReply(error: GatewayError, queryId?: string): ErrorReply {
   const { errno, sqlState } = numberOf(error);
   const hint = error.hint === undefined ? "" : ` ${error.hint}`;
   const id = queryId === undefined ? "" : ` (query ${queryId})`;
-  return { errno, sqlState, message: `${error.message}${hint}${id}` };
+  return { errno, sqlState, message: `${textOf(error)}${hint}${id}` };
+}
+
+/** In MySQL's own words where the gateway keeps what a server would look up. */
+function textOf({ sqlState, message }: GatewayError): string {
+  if (sqlState !== "3B001") return message;
+  return message.replace(/^savepoint "(.*)" does/s, (_all, name) => `SAVEPOINT ${name} does`);
 }
 
 /** The engine's own number where the engine is of MySQL's family; otherwise MySQL's number for the same. */

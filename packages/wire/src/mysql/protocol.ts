@@ -49,6 +49,7 @@ export const serverStatus = {
   cursorExists: 1 << 6,
   lastRowSent: 1 << 7,
   noBackslashEscapes: 1 << 9,
+  inReadOnlyTransaction: 1 << 13,
   sessionStateChanged: 1 << 14,
 } as const;
 

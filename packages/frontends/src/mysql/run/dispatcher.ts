@@ -91,7 +91,7 @@ export class Dispatcher {
     const { responder, prepared } = this.#parts;
     switch (command.kind) {
       case "ping":
-        return responder.putOk();
+        return responder.putDone();
       case "query":
         return this.#query(textOf(responder, command.sql));
       case "initDb":
@@ -343,19 +343,21 @@ export class Dispatcher {
     const { responder } = this.#parts;
     if (option > 1) return this.#refuse(ownErrors.unknownCommand());
     responder.client = { ...responder.client, multiStatements: option === 0 };
-    putRowsEnd(responder.out, responder.context(false));
+    putRowsEnd(responder.out, { ...responder.context(false), warnings: 0 });
   }
 
-  /** COM_RESET_CONNECTION: everything is as right after the login but the database, as on a MySQL server. */
+  /** COM_RESET_CONNECTION: everything is as right after the login but the database and COM_SET_OPTION, as on a MySQL server. */
   async #reset(): Promise<void> {
     const { responder, prepared, cursors, initial } = this.#parts;
     await cursors.clear();
     await abandon(responder);
     await responder.leaveHome();
     prepared.clear();
-    const { catalog, schema } = responder.client.session;
-    responder.client = { ...initial, session: { ...initial.session, catalog, schema } };
-    responder.putOk();
+    const { session, multiStatements } = responder.client;
+    const { catalog, schema } = session;
+    const fresh = { ...initial.session, catalog, schema };
+    responder.client = { ...initial, multiStatements, session: fresh };
+    responder.putDone();
   }
 
   #uptimeSecs(): number {

@@ -187,7 +187,7 @@ export function resetPrepared(parts: PreparedParts, id: number): Promise<void> |
 }
 
 function forget({ responder, prepared }: PreparedParts, id: number): undefined {
-  if (prepared.reset(id)) return responder.putOk();
+  if (prepared.reset(id)) return responder.putDone();
   responder.putError(ownErrors.unknownStatement(id, "mysqld_stmt_reset"));
 }
 

@@ -94,6 +94,12 @@ export class Responder {
     this.told();
   }
 
+  /** The OK of a command that is no statement: warnings are counted for the statement that made them alone. */
+  putDone(): undefined {
+    putOkPacket(this.out, { ...this.context(false), warnings: 0 });
+    this.told();
+  }
+
   /** The changes of the session were in the last OK. */
   told(): void {
     if (this.client.tracked.length > 0) this.client = { ...this.client, tracked: [] };

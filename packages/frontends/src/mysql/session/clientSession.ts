@@ -111,9 +111,11 @@ export function idleMsOf({ settings }: ClientSession): number {
 /** Status flags as they are now. */
 export function statusOf(client: ClientSession, moreResults = false): number {
   const { pin } = client.session;
+  const isOpen = pin !== undefined && pin.state !== "ended";
+  const readOnly = client.readOnlyTransaction ? serverStatus.inReadOnlyTransaction : 0;
   return (
     (client.autocommit ? serverStatus.autocommit : 0) |
-    (pin === undefined || pin.state === "ended" ? 0 : serverStatus.inTransaction) |
+    (isOpen ? serverStatus.inTransaction | readOnly : 0) |
     (hasPlainBackslashes(client) ? serverStatus.noBackslashEscapes : 0) |
     (moreResults ? serverStatus.moreResults : 0)
   );
