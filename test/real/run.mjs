@@ -25,7 +25,7 @@ import { mariadbCases } from "./cases/mariadb.mjs";
 import { mariadbConnectorJCases } from "./cases/mariadbConnectorJ.mjs";
 import { openapiCases } from "./cases/openapi.mjs";
 import { openFgaCases } from "./cases/openfga.mjs";
-import { ordinaryCases } from "./cases/ordinary.mjs";
+import { ordinaryCases, comparingCases } from "./cases/ordinary.mjs";
 import { pgbenchCases } from "./cases/pgbench.mjs";
 import { pgcliCases } from "./cases/pgcli.mjs";
 import { policyServersCases } from "./cases/policyServers.mjs";
@@ -137,8 +137,7 @@ const apart =
   npmPackage image adbcRecording adbcSnowflake tpc starRocksLdap slapd openFga policyServers`.split(
     /\s+/,
   );
-// Needs nothing of what is installed, which is mostly waiting. Not beside the others, because some of it compares what
-// others get while one user takes all there is.
+// The slow tests need nothing of what is installed, and much of that is waiting.
 await Promise.all([install(), inTurn([ordinaryCases])]);
 gateway = await startQuickstart();
 try {
@@ -148,6 +147,7 @@ try {
     for (let some = beside.shift(); some !== undefined; some = beside.shift()) await inTurn(some);
   };
   await Promise.all([inTurn(others).then(besideInTurn), besideInTurn()]);
+  await inTurn([comparingCases]);
   await one("quickstart", "Ctrl-C drains and ends with 0", async () => {
     const code = await gateway.interrupt();
     if (code !== 0) throw new Error(`exit code ${code}`);
