@@ -5,8 +5,9 @@ export default defineConfig({
   test: {
     include: ["test/real/**/*.test.ts"],
     globalSetup: ["test/setup.mjs"],
-    // They share one server.
+    // They share one server, and what they import: half of a short file's time.
     fileParallelism: false,
+    isolate: false,
     testTimeout: 180_000,
     hookTimeout: 60_000,
   },
