@@ -5,10 +5,11 @@ export default defineConfig({
   test: {
     include: ["test/real/**/*.test.ts"],
     globalSetup: ["test/setup.mjs"],
-    // They share one server, and what they import: half of a short file's time.
+    // They share one server, and what they import, which takes three seconds of a processor's time.
     fileParallelism: false,
     isolate: false,
     testTimeout: 180_000,
-    hookTimeout: 60_000,
+    // The first gateway of a run is started by sources that nobody has read yet.
+    hookTimeout: 180_000,
   },
 });
