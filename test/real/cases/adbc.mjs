@@ -41,7 +41,7 @@ export const adbcCases = [
   {
     tool: "adbc",
     behind: "SQLite",
-    cases: { "SQLite through its driver": () => tested("adbcSqlite", {}) },
+    cases: { "SQLite through its driver": () => tested(["adbcSqlite"], {}) },
   },
   {
     tool: "adbcRecording",
@@ -50,8 +50,8 @@ export const adbcCases = [
       "a driver that writes down whose login it is given": async () => {
         const { folder, stop } = await compileRecording();
         try {
-          await tested("adbcRecording", { GATEWAY_TEST_RECORDING: folder });
-          await tested("adbcClients", { GATEWAY_TEST_RECORDING: folder });
+          await tested(["adbcRecording"], { GATEWAY_TEST_RECORDING: folder });
+          await tested(["adbcClients"], { GATEWAY_TEST_RECORDING: folder });
         } finally {
           await stop();
         }
@@ -66,19 +66,18 @@ export const adbcCases = [
         const { folder } = await debianPrograms();
         const server = await startPostgres(folder);
         try {
-          for (const test of [
+          const tests = [
             "adbcPostgres",
             "adbcPostgresSessions",
             "adbcPostgresTypes",
             "postgresSame",
             "postgresMirror",
-          ]) {
-            await tested(test, {
-              GATEWAY_TEST_POSTGRES: server.url,
-              GATEWAY_TEST_PGJDBC: pgjdbcJar,
-              GATEWAY_TEST_PYTHON: python,
-            });
-          }
+          ];
+          await tested(tests, {
+            GATEWAY_TEST_POSTGRES: server.url,
+            GATEWAY_TEST_PGJDBC: pgjdbcJar,
+            GATEWAY_TEST_PYTHON: python,
+          });
         } finally {
           await server.stop();
         }
@@ -93,8 +92,8 @@ export const adbcCases = [
         const { url, keyFile, stop } = await startFakesnow();
         const env = { GATEWAY_TEST_SNOWFLAKE: url, GATEWAY_TEST_SNOWFLAKE_KEY: keyFile };
         try {
-          await tested("adbcSnowflake", env);
-          await tested("snowflakeCallers", env);
+          await tested(["adbcSnowflake"], env);
+          await tested(["snowflakeCallers"], env);
         } finally {
           await stop();
         }
@@ -108,7 +107,7 @@ export const adbcCases = [
       "Flight SQL's driver on the reference server": async () => {
         const { uri, stop } = await startFlight();
         try {
-          await tested("adbcFlight", { GATEWAY_TEST_FLIGHT: uri });
+          await tested(["adbcFlight"], { GATEWAY_TEST_FLIGHT: uri });
         } finally {
           stop();
         }
@@ -117,12 +116,14 @@ export const adbcCases = [
   },
 ];
 
-async function tested(test, env) {
+/** One file after the other in one process, which reads the gateway's sources once. */
+async function tested(tests, env) {
   const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run"];
   const args = [...vitest, "--root", root, "--config", "vitest.real.config.ts"];
-  const result = await command(process.execPath, [...args, `test/real/${test}.test.ts`], {
+  const files = tests.map((test) => `test/real/${test}.test.ts`);
+  const result = await command(process.execPath, [...args, ...files], {
     env: { ...env, GATEWAY_TEST_ADBC: driverFolder, NO_COLOR: "1" },
-    seconds: process.env["GATEWAY_NIGHTLY"] === "1" ? 3_600 : 300,
+    seconds: process.env["GATEWAY_NIGHTLY"] === "1" ? 10_800 : 600,
   });
   expectCode(result);
 }
