@@ -4,6 +4,7 @@
  * at most `waitMaxMs`. Logins that were verified a moment ago do not come here.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
+import { Aged } from "@gateway/core/tool/aged.ts";
 
 /** Failures that cost nothing: people mistype. An address is shared by many people. */
 const freeFailures = { pair: 10, address: 100 } as const;
@@ -25,7 +26,7 @@ interface Entry {
 export class LoginPace {
   readonly #clock: Clock;
   /** By address and user, and by address alone. The one whose last failure is oldest comes first. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Aged<string, Entry>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -56,14 +57,8 @@ export class LoginPace {
     for (const [key, free] of keysOf(address, user)) {
       const failures = (this.#entries.get(key)?.failures ?? 0) + 1;
       const before = this.#entries.get(key)?.nextAtMs ?? now;
-      this.#entries.delete(key);
       const nextAtMs = Math.max(before, now + gapMs(failures - free));
-      this.#entries.set(key, { failures, nextAtMs, lastMs: now });
-    }
-    while (this.#entries.size > entriesMax) {
-      const oldest = this.#entries.keys().next();
-      if (oldest.done === true) return;
-      this.#entries.delete(oldest.value);
+      this.#entries.putWithin(entriesMax, key, { failures, nextAtMs, lastMs: now });
     }
   }
 

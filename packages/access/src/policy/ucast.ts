@@ -54,15 +54,12 @@ function compoundOf(
     if (typeof condition === "string") return condition;
     of.push(condition);
   }
-  const [first] = of;
   // An empty list would be true or false by a convention that the answer does not state.
-  if (first === undefined) return "an operator without conditions";
+  if (of.length === 0) return "an operator without conditions";
   if (operator === "and") return { kind: "all", of };
   if (operator === "or") return { kind: "any", of };
   // OPA says with `not` that not all of them hold.
-  if (operator === "not") {
-    return { kind: "not", of: of.length === 1 ? first : { kind: "all", of } };
-  }
+  if (operator === "not") return { kind: "not", of: { kind: "all", of } };
   return `the operator ${shown(operator)}`;
 }
 
