@@ -51,6 +51,8 @@ export class FakeLdap implements AsyncDisposable {
   /** Values that were compared. */
   readonly values: string[] = [];
   connections = 0;
+  /** Told the server name of each connection that begins with TLS; false where the client said none. */
+  onSecured: (name: string | false) => void = () => undefined;
   /** Whether a bind without a password succeeds, as nobody (RFC 4513 §5.1.2); many directories do. */
   letsNobodyIn = true;
   /** Waited for before a bind is answered; `known`: to an entry that there is. */
@@ -96,6 +98,7 @@ export class FakeLdap implements AsyncDisposable {
 
   #accept(socket: Socket): void {
     this.connections += 1;
+    if (socket instanceof TLSSocket) this.onSecured(socket.servername ?? false);
     this.#sockets.add(socket);
     socket.on("close", () => this.#sockets.delete(socket));
     this.#serve(socket);

@@ -17,6 +17,17 @@ describe("OriginQueue", () => {
     expect(line.takeLast()).toBeUndefined();
   });
 
+  it("takes out who stops waiting, and nobody for one who does not wait", () => {
+    const line = new OriginQueue<string>();
+    for (const one of ["a1", "a2", "b1"]) line.add(one.charAt(0), one);
+    line.remove("a", "a9");
+    line.remove("c", "c1");
+    expect(line.size).toBe(3);
+    line.remove("a", "a1");
+    line.remove("b", "b1");
+    expect([line.size, drained(line)]).toEqual([1, ["a2"]]);
+  });
+
   it("keeps count and loses nobody, whatever comes and goes", () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant("add"), origin: fc.constantFrom("a", "b", "c") }),

@@ -31,6 +31,11 @@ describe("readHead", () => {
     }
   });
 
+  it.each(["crit", "b64", "enc", "zip"])("takes none whose head says %s", (name) => {
+    expect(readHead(tokenOf({ alg: "RS256", more: true }))).toBeDefined();
+    expect(readHead(tokenOf({ alg: "RS256", [name]: true }))).toBeUndefined();
+  });
+
   it("takes a token of the longest that is taken, and none that is longer", () => {
     const whole = (length: number) => {
       const head = tokenOf({ alg: "RS256" }, "");

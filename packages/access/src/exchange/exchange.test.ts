@@ -1,4 +1,5 @@
 import type { TokenExchangeConfig } from "@gateway/contract/config/queryAuth.ts";
+import { gatewayError } from "@gateway/core/error.ts";
 import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { ok } from "@gateway/core/result.ts";
@@ -87,6 +88,13 @@ describe("tokenExchange", () => {
     expect(await tested.asked("t1")).toBe("for-t1-1");
     await tested.host.advance(2_000);
     expect(await tested.asked("t1")).toBe("for-t1-2");
+  });
+
+  it("asks nothing for who has left", async () => {
+    await using tested = testedOf();
+    const left = AbortSignal.abort(gatewayError("query.cancelled"));
+    expect(await tested.asked("t1", alice, left)).toBe("query.cancelled");
+    expect(endpoint.asked).toEqual([]);
   });
 
   it("keeps nothing of which nobody says how long it is good", async () => {

@@ -70,6 +70,10 @@ describe("readIssued", () => {
     },
   );
 
+  it.each([null, undefined, [], [good], "tok", 7])("takes %j for no answer", (json) => {
+    expect(livesOf(json)).toBeUndefined();
+  });
+
   it("takes the token type in any case", () => {
     expect(livesOf({ ...good, token_type: "bEARER", expires_in: 60 })).toBe(60);
   });
@@ -90,6 +94,8 @@ describe("readIssued", () => {
       livesOf({ ...good, access_token: jwtOf({ exp }) });
     expect(lives(nowSecs + 60)).toBe(60);
     expect(lives(1e300)).toBe(daySecs);
+    const endless = Buffer.from('{"exp":1e400}').toString("base64url");
+    expect(livesOf({ ...good, access_token: `e30.${endless}.sig` })).toBeUndefined();
     for (const exp of [nowSecs, 0, -1, "9999999999", [9_999_999_999], {}, null, true]) {
       expect(lives(exp)).toBeUndefined();
     }

@@ -118,6 +118,14 @@ describe("a service that may write another text", () => {
     },
   );
 
+  it("is taken at its word where it writes what was there, as if it had written nothing", async () => {
+    const { said, query } = await asking([
+      hooked("g", { rewrite: "select 1" }, { rewrites: true }),
+    ]);
+    expect(query.sql).toBe("select 1");
+    expect(said.get("g")).toEqual({ holds: true, answer: null });
+  });
+
   it("decides by the text it was asked about, whatever that became", async () => {
     const conditions = ({ sql }: { readonly sql: string }) => sql === "select 2";
     const first = hooked("first", { rewrite: "select 2" }, { rewrites: true });

@@ -103,6 +103,17 @@ describe("statementKinds", () => {
     expect(judge(guards, query("FROBNICATE")).ok).toBe(false);
   });
 
+  it("says which kind a statement is of, or may hold", () => {
+    const guards = guardsOf({ type: "statementKinds", deny: ["delete"] });
+    const holding = "WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a";
+    expect(judge(guards, query("DELETE FROM t"))).toMatchObject({
+      error: { message: "Statements of the kind delete may not run here." },
+    });
+    expect(judge(guards, query(holding))).toMatchObject({
+      error: { message: expect.stringContaining("and this one may hold one") },
+    });
+  });
+
   it("refuses what it denies, and what is not known", () => {
     const guards = guardsOf({ type: "statementKinds", deny: ["ddl"] });
     expect(judge(guards, query("DELETE FROM t")).ok).toBe(true);

@@ -40,7 +40,12 @@ describe("Directory", () => {
 
   it("reads attributes and groups as the account to search as, whatever the user may see", async () => {
     const { bindDn, service } = accountOf();
-    await using fake = await FakeLdap.start({ entries: [service, alice] });
+    const readers = {
+      dn: `cn=readers,${people}`,
+      attributes: { cn: ["readers", "those who read"], member: [alice.dn] },
+    };
+    const nameless = { dn: `ou=nameless,${people}`, attributes: { member: [alice.dn] } };
+    await using fake = await FakeLdap.start({ entries: [service, alice, readers, nameless] });
     const config = ldapSchema.parse({
       url: fake.url,
       userSearchBase: people,
@@ -51,7 +56,8 @@ describe("Directory", () => {
     });
     await using directory = new Directory(config, virtualHost(1));
     const login = await directory.login("alice", "secret", "here");
-    expect(login).toMatchObject({ attributes: { name: "alice" } });
+    // A group is called by the first of its names, and one without a name is none.
+    expect(login).toMatchObject({ groups: ["readers"], attributes: { name: "alice" } });
     expect(fake.binds).toEqual([bindDn, alice.dn, bindDn, bindDn]);
   });
 

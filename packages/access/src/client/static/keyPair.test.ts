@@ -93,6 +93,27 @@ describe("a login by key pair", () => {
     }
   });
 
+  it.each<readonly [string, object, boolean]>([
+    ["from as far ahead as clocks may differ", { iat: nowSecs + 60, exp: nowSecs + 90 }, true],
+    ["from further ahead", { iat: nowSecs + 60.001, exp: nowSecs + 90 }, false],
+    ["that just ended, as clocks may differ", { exp: nowSecs - 59.999 }, true],
+    ["that ended before", { exp: nowSecs - 60 }, false],
+    ["of nearly an hour", { iat: nowSecs - 3_659, exp: nowSecs + 1e9 }, true],
+    ["for no account", { sub: "ANN" }, false],
+  ])("takes a token %s or does not: %j", async (_, claims, isTaken) => {
+    const { sub = "ACME.ANN" } = claims as { sub?: string };
+    const iss = `${sub}.${first.fingerprint}`;
+    expect(await opened().ask(tokenOf(first, { ...claims, iss }))).toMatchObject({ ok: isTaken });
+  });
+
+  it("is nobody's where the configuration names no account, and one's with the second key alone", async () => {
+    const second2 = opened({ rsaPublicKey2: second.base64 });
+    expect(await second2.ask(tokenOf(second))).toMatchObject({ ok: true });
+    const unnamed = opened(undefined, "");
+    const nameless = tokenOf(first, { sub: ".ANN", iss: `.ANN.${first.fingerprint}` });
+    expect(await unnamed.ask(nameless)).toMatchObject({ ok: false });
+  });
+
   it("is refused once its key is gone from the config, or its account another", async () => {
     const { ask } = opened({ rsaPublicKey: first.pem });
     expect(await ask(tokenOf(second))).toMatchObject({ ok: false });

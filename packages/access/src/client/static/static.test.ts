@@ -87,6 +87,9 @@ describe("staticAuthenticator", () => {
       ...identity,
       groups: ["writers"],
     });
+    expect(knows({ alice: { ...alice, groups: ["readers", "writers"] } })?.groups).toHaveLength(2);
+    expect(knows({ alice: { ...alice, groups: [] } })?.groups).toEqual([]);
+    expect(knows({ alice: { ...alice, roles: ["admin"] } })?.roles).toEqual(["admin"]);
     const attributes = { region: "EU" };
     expect(knows({ alice: { ...alice, attributes } })).toEqual({ ...identity, attributes });
     expect(knows({ bob: alice }, false)).toBeUndefined();
@@ -223,6 +226,33 @@ describe("a hash thread", () => {
   });
 });
 
+describe("a hasher whose thread ends", () => {
+  it("says that the comparison failed, and begins the next in another thread", async () => {
+    const { host, log, compared, answerAll, end } = hostOf({ mute: true });
+    const hasher = new Hasher(host);
+    const asked = ["a", "b", "c", "d", "e"].map((password) =>
+      hasher.compare(new Secret(password), aliceHash),
+    );
+    const begun = compared.length;
+    end(new Error("out of memory"));
+    end(undefined);
+    expect(await Promise.all(asked.slice(0, 2))).toEqual(["failed", "failed"]);
+    expect(compared.length).toBe(Math.min(begun + 2, 5));
+    await answerAll();
+    expect(await Promise.all(asked.slice(2))).toEqual(["differs", "differs", "differs"]);
+    expect(log.bugs.map(String)).toEqual(["Error: out of memory", "Error: a hash thread ended"]);
+  });
+
+  it("is not blamed for a thread that it ended itself", async () => {
+    const { host, log, end } = hostOf({ mute: true });
+    const hasher = new Hasher(host);
+    void hasher.compare(new Secret("a"), aliceHash);
+    await hasher[Symbol.asyncDispose]();
+    end(undefined);
+    expect(log.bugs).toEqual([]);
+  });
+});
+
 describe("a hasher that is closed", () => {
   it("answers those that are compared, and those in line", async () => {
     const hasher = new Hasher(hostOf({ mute: true }).host);
@@ -239,21 +269,29 @@ function hostOf({ mute = false } = {}) {
   const virtual = virtualHost(1);
   const compared: HashRequest[] = [];
   const held: (() => void)[] = [];
+  const exits: ((error: unknown) => void)[] = [];
   let holds = false;
   const start = (): Thread => {
     let answer: (message: unknown) => void = () => {};
+    let gone = (): unknown => undefined;
     return {
       post: (message) => {
         const { id, password, hash } = message as HashRequest;
         compared.push({ id, password, hash });
         const tell = (): void => answer({ id, match: compareSync(password, hash ?? ""), hash: "" });
-        if (mute) held.push(tell);
-        else tell();
+        if (!mute) return tell();
+        held.push(tell);
+        gone = () => held.splice(held.indexOf(tell), 1);
       },
       onMessage: (handle) => {
         answer = handle;
       },
-      onExit: () => {},
+      onExit: (handle) => {
+        exits.push((error) => {
+          gone();
+          handle(error);
+        });
+      },
       ref: (on) => {
         holds = on;
       },
@@ -263,7 +301,10 @@ function hostOf({ mute = false } = {}) {
   const host: Host = { ...virtual, threads: { start } };
   return {
     host,
+    log: virtual.log,
     compared,
+    /** Ends the thread that was started first. */
+    end: (error: unknown) => exits.shift()?.(error),
     /** Whether the thread that was told last keeps the process alive. */
     holds: () => holds,
     advance: (ms: number) => virtual.advance(ms),
