@@ -11,6 +11,11 @@ export const equivalents = [
   },
   {
     file: "packages/core/src/run/step/attempt.ts",
+    whats: ["if (slot.release === undefined) always"],
+    why: "a slot is given back by a promise as well: it only costs a turn",
+  },
+  {
+    file: "packages/core/src/run/step/attempt.ts",
     whats: ["if (ignored) always"],
     why: "an engine that did not ignore its cancel is done by then: the record is closed a turn later",
   },
@@ -90,6 +95,16 @@ export const equivalents = [
     file: "packages/access/src/client/oidc/oidc.ts",
     whats: ['if (key === "unknown") never'],
     why: "a word has no key and no algorithms: verifying by it throws, which refuses as well",
+  },
+  {
+    file: "packages/access/src/guard/webhook.ts",
+    whats: ["cacheTtlMs > 0 ? always"],
+    why: "nothing is remembered then, under whatever key it is looked for",
+  },
+  {
+    file: "packages/access/src/client/static/keyPair.ts",
+    whats: ["user === undefined ? never"],
+    why: "it is undefined only where nobody has a key, and then no user of any name has one",
   },
   {
     file: "packages/access/src/signOn/oidcSignOn.ts",
