@@ -207,6 +207,9 @@ describe("tokenExchange", () => {
   it("refuses another kind of token than was asked for", async () => {
     await using tested = testedOf({ requestedTokenType: "urn:example:kind" });
     expect(await tested.asked("t1")).toBe("auth.noBackendIdentity");
+    expect(tested.host.log.lines).toMatchObject([
+      { event: "exchange.failed", fields: { cluster: "lake", reason: "nonsense" } },
+    ]);
     endpoint.behaviour = { kind: "issues", more: { issued_token_type: "urn:example:kind" } };
     expect(await tested.asked("t1")).toBe("for-t1-2");
   });
