@@ -15,7 +15,9 @@ const password = "bench-secret";
 const queriesBefore = Number(process.env.BAD_BEFORE ?? 3_000);
 const perTurn = Number(process.env.BAD_TURN ?? 300);
 const turns = 4;
-const kinds = ["list", "parentheses"];
+/** `BAD_ONLY="translation list"` measures one row, which fits into a minute. */
+const [onlyStage, onlyKind] = (process.env.BAD_ONLY ?? "").split(" ");
+const kinds = ["list", "parentheses"].filter((kind) => !onlyKind || kind === onlyKind);
 /** Who sends, and who is asked beside. */
 const sides = {
   policy: { by: "eve", beside: "ann" },
@@ -27,6 +29,7 @@ export async function badInputRows() {
   const port = gateway.ports.postgresWire;
   const rows = [];
   for (const [stage, { by, beside }] of Object.entries(sides)) {
+    if (onlyStage && stage !== onlyStage) continue;
     const other = await connected(port, beside);
     await (await connected(port, by)).end();
     await asked(other, queriesBefore);

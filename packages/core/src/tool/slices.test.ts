@@ -14,9 +14,9 @@ describe("slices", () => {
   it("are single steps while somebody is served, and longer again afterwards", async () => {
     const { slices, state, steps } = made(0.25);
     state.othersMs = [0.125];
-    await slices.run({ steps: steps(20, "found"), user: "ann", client });
-    // Two steps, then eight alone for two milliseconds, five times two again, and the end.
-    expect(state.served).toBe(1 + 8 + 5 + 1);
+    await slices.run({ steps: steps(100, "found"), user: "ann", client });
+    // Two steps, then eighty alone for twenty milliseconds, nine times two again, and the end.
+    expect(state.served).toBe(1 + 80 + 9 + 1);
   });
 
   it("go round the users, and within a user one after the other", async () => {

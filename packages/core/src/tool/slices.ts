@@ -20,9 +20,10 @@ const servedMs = 0.05;
 
 /**
  * So long after somebody was served a slice is a single step: a query comes back to this thread some ten times, from
- * its client and from its engine, and each time would wait for half a slice.
+ * its client and from its engine, and each time would wait for half a slice. Longer than a query takes, so that a client
+ * who asks one after the other finds each of its trips so.
  */
-const besideMs = 2;
+const besideMs = 20;
 
 interface Job {
   readonly client: { readonly over: boolean };
