@@ -60,6 +60,8 @@ const server = createServer((request, response) => {
     response.end(`${error.message}\n`);
   });
 });
+// A machine with much to do stops both ends for longer than the usual five seconds; a request on its way then would be lost.
+server.keepAliveTimeout = 0;
 server.listen(Number(port), "127.0.0.1", () => {
   console.log(`listening ${server.address().port}`);
 });
