@@ -268,29 +268,6 @@ describe("with pinning refused", () => {
   });
 });
 
-/** What the server says in a chain of transactions that began READ ONLY; the last one began without it. */
-async function chained(client: pg.Client): Promise<readonly unknown[]> {
-  const write = "insert into chained values (1)";
-  await client.query("begin read only");
-  const first = await cell(client, pidSql);
-  await client.query("commit and chain");
-  const said: unknown[] = [(await cell(client, pidSql)) === first];
-  said.push(await cell(client, "show transaction_read_only"));
-  for (const sql of [write, "select 1", "rollback and chain", write, "rollback", "begin", write])
-    said.push(await stateOf(client, sql));
-  await client.query("rollback");
-  return said;
-}
-
-it.each(["transaction", "session"])("a chain keeps READ ONLY in %s mode", async (poolMode) => {
-  await watcher.query("create table if not exists chained (a int)");
-  await using gateway = await pooled({ poolMode });
-  const ann = await clientOf(gateway);
-  const said = ["25006", "25P02", "done", "25006", "done", "done", "done"];
-  for (const client of [watcher, ann]) expect(await chained(client)).toEqual([true, "on", ...said]);
-  await ann.end();
-});
-
 describe("in session mode", () => {
   let gateway: TestGateway;
   beforeAll(async () => {

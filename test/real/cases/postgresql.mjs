@@ -17,6 +17,7 @@ export const postgresqlCases = {
           "postgresql",
           "postgresqlClients",
           "postgresqlSessions",
+          "postgresqlChains",
           "postgresqlPromises",
           "postgresqlHandOver",
           "postgresSame",

@@ -42,10 +42,11 @@ export type ScanEstimate = { readonly bytes: number } | { readonly unknown: stri
 export interface PinnedLane extends Lane, AsyncDisposable {
   /**
    * Ends the transaction. It is over even when this fails. `chains`: another one follows on this lane's connection, which
-   * an engine that has `again` may begin with the same statement, as alike to this one as only the engine knows how.
+   * an engine that has `again` may begin with the same statement, as alike to this one as only the engine knows how. It
+   * is the session as it is now, which may have asked for something that no statement brought to the engine yet.
    */
-  commit(signal: AbortSignal, chains?: boolean): Promise<Result<void, GatewayError>>;
-  rollback(signal: AbortSignal, chains?: boolean): Promise<Result<void, GatewayError>>;
+  commit(signal: AbortSignal, chains?: Session): Promise<Result<void, GatewayError>>;
+  rollback(signal: AbortSignal, chains?: Session): Promise<Result<void, GatewayError>>;
   /**
    * `PREPARE TRANSACTION`: the transaction leaves the connection, and waits in the engine until some session commits it
    * or rolls it back. Missing where the engine has no such thing.

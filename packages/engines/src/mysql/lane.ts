@@ -7,7 +7,7 @@ import { courseOf, endCourse, streamOf, waited, type Course } from "@gateway/cor
 import type { Description, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
-import type { Identified } from "@gateway/core/query/query.ts";
+import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Division } from "@gateway/core/sql/session/statement.ts";
@@ -264,12 +264,12 @@ export class MysqlLane implements PinnedLane {
     return await describeOn(this.#begun.seat, called.value, this.#context, signal);
   }
 
-  commit(signal: AbortSignal, chains = false): Promise<Result<void, GatewayError>> {
-    return this.#end("COMMIT", chains, signal);
+  commit(signal: AbortSignal, chains?: Session): Promise<Result<void, GatewayError>> {
+    return this.#end("COMMIT", chains !== undefined, signal);
   }
 
-  rollback(signal: AbortSignal, chains = false): Promise<Result<void, GatewayError>> {
-    return this.#end("ROLLBACK", chains, signal);
+  rollback(signal: AbortSignal, chains?: Session): Promise<Result<void, GatewayError>> {
+    return this.#end("ROLLBACK", chains !== undefined, signal);
   }
 
   /** Of a chain alone, whose next transaction the server began on the same connection. */

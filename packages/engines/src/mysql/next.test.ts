@@ -17,7 +17,7 @@ it("is said before the BEGIN, and its chain is the server's own on the same conn
   await using backend = await backendOf(server.port);
   await using lane = valueOf(await backend.begin(queryOf("begin", serializable), never));
   await done(lane, queryOf("select 's' as inside"));
-  valueOf(await lane.commit(never, true));
+  valueOf(await lane.commit(never, queryOf("commit and chain").session));
   const again = await lane.again?.(queryOf("begin", serializable), never);
   if (again === undefined) throw new Error("the lane has no chain");
   await using next = valueOf(again);
@@ -68,7 +68,7 @@ it("rolls the chain's transaction back when its client leaves", async () => {
   await using server = await ScriptedMysql.start();
   await using backend = await backendOf(server.port);
   const lane = valueOf(await backend.begin(queryOf("begin"), never));
-  valueOf(await lane.rollback(never, true));
+  valueOf(await lane.rollback(never, queryOf("rollback and chain").session));
   await lane[Symbol.asyncDispose]();
   expect(textsOf(server.seen)).toEqual(["BEGIN", "ROLLBACK AND CHAIN", "ROLLBACK"]);
 });

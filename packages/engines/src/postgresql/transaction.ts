@@ -3,7 +3,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { KeptLane, PinnedLane, ScanEstimate } from "@gateway/core/port/backend.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
-import type { Identified } from "@gateway/core/query/query.ts";
+import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts";
 import type { Statement } from "@gateway/core/sql/statement.ts";
@@ -61,6 +61,8 @@ export async function begunOn(
 
 /** A transaction on a connection of its own, which does one thing at a time. */
 export class TransactionLane implements PinnedLane {
+  /** What its BEGIN said is not the last word: `SET TRANSACTION` may follow. */
+  readonly refusesWritesOf = "postgres";
   readonly #taken: Taken;
   readonly #context: RunContext;
   readonly #identity: BackendIdentity;
@@ -68,6 +70,8 @@ export class TransactionLane implements PinnedLane {
   #turn: Promise<void> = Promise.resolve();
   #closed = false;
   #open = true;
+  /** The server began the next one as it ended this one. */
+  #chained = false;
   readonly #lent: boolean;
   /** A statement may have left something that outlives the transaction. */
   #lasting = false;
@@ -84,7 +88,7 @@ export class TransactionLane implements PinnedLane {
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     using _turn = await this.#takeTurn();
-    const refused = this.#refusal(query) ?? (await this.#isolate(query, signal));
+    const refused = this.#refusal(query) ?? (await this.#isolate(query.session, signal));
     if (refused !== undefined) return yield { kind: "failed", error: refused };
     this.#calls ||= query.call !== undefined;
     const judged = judgedIn(query, this.#context);
@@ -98,7 +102,7 @@ export class TransactionLane implements PinnedLane {
     signal: AbortSignal,
   ): Promise<Result<Description, GatewayError>> {
     using _turn = await this.#takeTurn();
-    const refused = this.#refusal(query) ?? (await this.#isolate(query, signal));
+    const refused = this.#refusal(query) ?? (await this.#isolate(query.session, signal));
     if (refused !== undefined) return err(refused);
     return await describeOn(this.#taken.member, query, this.#context, signal);
   }
@@ -108,22 +112,22 @@ export class TransactionLane implements PinnedLane {
     signal: AbortSignal,
   ): Promise<Result<ScanEstimate, GatewayError>> {
     using _turn = await this.#takeTurn();
-    const refused = this.#refusal(query) ?? (await this.#isolate(query, signal));
+    const refused = this.#refusal(query) ?? (await this.#isolate(query.session, signal));
     if (refused !== undefined) return err(refused);
     return await estimateOn(this.#taken.member, query, this.#context, signal);
   }
 
-  async commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+  async commit(signal: AbortSignal, chains?: Session): Promise<Result<void, GatewayError>> {
     using _turn = await this.#takeTurn();
-    const ended = await this.#end("COMMIT", signal);
+    const ended = await this.#endOrChain("COMMIT", chains, signal);
     if (!ended.ok) return ended;
     // A server answers COMMIT of a transaction that failed with success although nothing is kept.
     return ended.value === "COMMIT" ? ok(undefined) : err(gatewayError("query.transactionAborted"));
   }
 
-  async rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+  async rollback(signal: AbortSignal, chains?: Session): Promise<Result<void, GatewayError>> {
     using _turn = await this.#takeTurn();
-    const ended = await this.#end("ROLLBACK", signal);
+    const ended = await this.#endOrChain("ROLLBACK", chains, signal);
     return ended.ok ? ok(undefined) : ended;
   }
 
@@ -150,9 +154,23 @@ export class TransactionLane implements PinnedLane {
   async again(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
     if (this.#closed || this.#open) return err(over);
     this.#closed = true;
+    if (this.#chained) return ok(this.#next());
     const begun = await begunOn(this.#taken, query, { ...this.#context, lent: this.#lent }, signal);
     if (begun.ok) [begun.value.#lasting, begun.value.#calls] = [this.#lasting, this.#calls];
     return begun;
+  }
+
+  /** What the server's chain began: it has every characteristic of this one, also those that came behind its BEGIN. */
+  #next(): TransactionLane {
+    const [taken, identity, isolation, lent] = [
+      this.#taken,
+      this.#identity,
+      this.#isolation,
+      this.#lent,
+    ];
+    const next = new TransactionLane({ taken, identity, isolation, lent }, this.#context);
+    [next.#lasting, next.#calls] = [this.#lasting, this.#calls];
+    return next;
   }
 
   async kept(signal: AbortSignal): Promise<KeptLane | undefined> {
@@ -171,7 +189,7 @@ export class TransactionLane implements PinnedLane {
     if (this.#closed) return;
     this.#closed = true;
     const { member } = this.#taken;
-    if (this.#open) {
+    if (this.#open || this.#chained) {
       // Closing the connection rolls back what is open; a statement that runs has to be ended first.
       if (member.open && member.busy) await this.#context.cancel(member);
       member.destroy();
@@ -187,13 +205,26 @@ export class TransactionLane implements PinnedLane {
   }
 
   /** What `SET TRANSACTION` behind the BEGIN asks for. It comes first: PostgreSQL refuses it behind a query. */
-  async #isolate({ session }: Identified, signal: AbortSignal): Promise<GatewayError | undefined> {
+  async #isolate(session: Session, signal: AbortSignal): Promise<GatewayError | undefined> {
     const changed = changedIsolation(session, this.#isolation);
     if (changed === undefined) return undefined;
     const done = await ask(this.#taken.member, changed.sql, signal);
     if (!done.ok) return done.error;
     this.#isolation = changed.isolation;
     return undefined;
+  }
+
+  async #endOrChain(
+    sql: "COMMIT" | "ROLLBACK",
+    session: Session | undefined,
+    signal: AbortSignal,
+  ): Promise<Result<string, GatewayError>> {
+    if (session === undefined) return await this.#end(sql, signal);
+    if (this.#closed || !this.#open) return err(over);
+    // Asked for behind the last statement, it is the next transaction's all the same.
+    const aborted = this.#taken.member.status !== "T";
+    const refused = aborted ? undefined : await this.#isolate(session, signal);
+    return refused === undefined ? await this.#end(`${sql} AND CHAIN`, signal) : err(refused);
   }
 
   async #end(sql: string, signal: AbortSignal): Promise<Result<string, GatewayError>> {
@@ -204,6 +235,7 @@ export class TransactionLane implements PinnedLane {
     // A COMMIT that is refused has rolled back.
     if (done.ok || (member.open && member.status === "I")) this.#open = false;
     if (!done.ok) return done;
+    this.#chained = member.status === "T";
     return ok(done.value.tag);
   }
 

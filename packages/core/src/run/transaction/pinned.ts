@@ -134,7 +134,8 @@ async function* endTransaction(wish: EndWish, open: OpenQuery, pin: SessionPin):
   }
   const { signal } = open.live;
   const preparation = prepares ? pin.lane.prepare?.(open.query.statement, signal) : undefined;
-  const ended = await (preparation ?? pin.lane[kind](signal, wish.chain));
+  const ended = await (preparation ??
+    pin.lane[kind](signal, wish.chain ? open.query.session : undefined));
   const chained = ended.ok && wish.chain ? await chain(open, pin) : ended;
   const outcome = ended.ok ? outcomeOf[kind] : "rolledBack";
   if (chained.ok && wish.chain) {
