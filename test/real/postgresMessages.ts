@@ -38,6 +38,8 @@ const plain: readonly [string, ...string[]] = [
   "commit",
   "rollback",
   "savepoint s",
+  "commit and chain",
+  "rollback and chain",
   "rollback to s",
   "release s",
   "fetch 2 from c",

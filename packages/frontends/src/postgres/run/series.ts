@@ -233,6 +233,7 @@ export class Series {
     this.#running = name;
     const failed = await this.#step(portal, maxRows, announce);
     this.#running = undefined;
+    if (kind.kind === "transaction" && kind.ends) await this.#named.dropPortal(name);
     return failed;
   }
 
