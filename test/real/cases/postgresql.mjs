@@ -22,6 +22,7 @@ export const postgresqlCases = {
           "postgresqlHandOver",
           "postgresSame",
           "postgresMessages",
+          "postgresqlModes",
         ];
         await tested(tests, { GATEWAY_TEST_POSTGRES: server.url, SAME_ENGINE: "postgresql" });
       } finally {

@@ -5,7 +5,7 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts";
+import type { Division } from "@gateway/core/sql/session/statement.ts";
 import type { Statement } from "@gateway/core/sql/statement.ts";
 import { ask } from "./client/ask.ts";
 import type { Taken } from "./client/pool.ts";
@@ -20,7 +20,7 @@ import {
   withoutSequences,
   type RunContext,
 } from "./lane.ts";
-import { changedIsolation, openingOf } from "./sql/modes.ts";
+import { changedModes, openingOf, type Told } from "./sql/modes.ts";
 import { preparationOf } from "./sql/preparation.ts";
 import { quoteIdentifier } from "./sql/quote.ts";
 
@@ -28,8 +28,7 @@ import { quoteIdentifier } from "./sql/quote.ts";
 export interface Begun {
   readonly taken: Taken;
   readonly identity: BackendIdentity;
-  /** What the server was told; undefined where it decides. */
-  readonly isolation: Isolation | undefined;
+  readonly told: Told;
   /** The connection was its session's before, and is behind it. */
   readonly lent: boolean;
 }
@@ -45,13 +44,13 @@ export async function begunOn(
   signal: AbortSignal,
 ): Promise<Result<TransactionLane, GatewayError>> {
   const { member } = taken;
-  const { sql, isolation } = openingOf(query);
+  const { sql, told } = openingOf(query);
   const refused =
     (await brought(member, query, context, signal)) ?? (await withoutSequences(member, signal));
   const begun = refused === undefined ? await ask(member, sql, signal) : err(refused);
   if (begun.ok && member.status === "T") {
     const identity = query.backendIdentity;
-    return ok(new TransactionLane({ taken, identity, isolation, lent }, context));
+    return ok(new TransactionLane({ taken, identity, told, lent }, context));
   }
   // A session keeps its connection when its BEGIN was refused; any other is not worth the doubt.
   if (!lent || member.status !== "I") member.destroy();
@@ -66,7 +65,7 @@ export class TransactionLane implements PinnedLane {
   readonly #taken: Taken;
   readonly #context: RunContext;
   readonly #identity: BackendIdentity;
-  #isolation: Isolation | undefined;
+  #told: Told;
   #turn: Promise<void> = Promise.resolve();
   #closed = false;
   #open = true;
@@ -78,17 +77,17 @@ export class TransactionLane implements PinnedLane {
   /** Its client speaks PostgreSQL's protocol, and can be told what stays. */
   #calls = false;
 
-  constructor({ taken, identity, isolation, lent }: Begun, context: RunContext) {
+  constructor({ taken, identity, told, lent }: Begun, context: RunContext) {
     this.#lent = lent;
     this.#taken = taken;
     this.#identity = identity;
-    this.#isolation = isolation;
+    this.#told = told;
     this.#context = context;
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     using _turn = await this.#takeTurn();
-    const refused = this.#refusal(query) ?? (await this.#isolate(query.session, signal));
+    const refused = this.#refusal(query) ?? (await this.#tell(query.session, signal));
     if (refused !== undefined) return yield { kind: "failed", error: refused };
     this.#calls ||= query.call !== undefined;
     const judged = judgedIn(query, this.#context);
@@ -102,7 +101,7 @@ export class TransactionLane implements PinnedLane {
     signal: AbortSignal,
   ): Promise<Result<Description, GatewayError>> {
     using _turn = await this.#takeTurn();
-    const refused = this.#refusal(query) ?? (await this.#isolate(query.session, signal));
+    const refused = this.#refusal(query) ?? (await this.#tell(query.session, signal));
     if (refused !== undefined) return err(refused);
     return await describeOn(this.#taken.member, query, this.#context, signal);
   }
@@ -112,7 +111,7 @@ export class TransactionLane implements PinnedLane {
     signal: AbortSignal,
   ): Promise<Result<ScanEstimate, GatewayError>> {
     using _turn = await this.#takeTurn();
-    const refused = this.#refusal(query) ?? (await this.#isolate(query.session, signal));
+    const refused = this.#refusal(query) ?? (await this.#tell(query.session, signal));
     if (refused !== undefined) return err(refused);
     return await estimateOn(this.#taken.member, query, this.#context, signal);
   }
@@ -162,13 +161,8 @@ export class TransactionLane implements PinnedLane {
 
   /** What the server's chain began: it has every characteristic of this one, also those that came behind its BEGIN. */
   #next(): TransactionLane {
-    const [taken, identity, isolation, lent] = [
-      this.#taken,
-      this.#identity,
-      this.#isolation,
-      this.#lent,
-    ];
-    const next = new TransactionLane({ taken, identity, isolation, lent }, this.#context);
+    const [taken, identity, told, lent] = [this.#taken, this.#identity, this.#told, this.#lent];
+    const next = new TransactionLane({ taken, identity, told, lent }, this.#context);
     [next.#lasting, next.#calls] = [this.#lasting, this.#calls];
     return next;
   }
@@ -205,12 +199,12 @@ export class TransactionLane implements PinnedLane {
   }
 
   /** What `SET TRANSACTION` behind the BEGIN asks for. It comes first: PostgreSQL refuses it behind a query. */
-  async #isolate(session: Session, signal: AbortSignal): Promise<GatewayError | undefined> {
-    const changed = changedIsolation(session, this.#isolation);
+  async #tell(session: Session, signal: AbortSignal): Promise<GatewayError | undefined> {
+    const changed = changedModes(session, this.#told);
     if (changed === undefined) return undefined;
     const done = await ask(this.#taken.member, changed.sql, signal);
     if (!done.ok) return done.error;
-    this.#isolation = changed.isolation;
+    this.#told = changed.told;
     return undefined;
   }
 
@@ -223,7 +217,7 @@ export class TransactionLane implements PinnedLane {
     if (this.#closed || !this.#open) return err(over);
     // Asked for behind the last statement, it is the next transaction's all the same.
     const aborted = this.#taken.member.status !== "T";
-    const refused = aborted ? undefined : await this.#isolate(session, signal);
+    const refused = aborted ? undefined : await this.#tell(session, signal);
     return refused === undefined ? await this.#end(`${sql} AND CHAIN`, signal) : err(refused);
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { settingsOf } from "../client/settings.ts";
 import { copiesToClient } from "./copyTarget.ts";
 import { judge } from "./guard.ts";
-import { changedIsolation, openingOf } from "./modes.ts";
+import { changedModes, openingOf } from "./modes.ts";
 import { quoteIdentifier, quoteText } from "./quote.ts";
 import { sessionOf } from "@gateway/core/rig/session.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
@@ -153,12 +153,19 @@ describe("the beginning of a transaction", () => {
   });
 
   it("is told once what SET TRANSACTION asks for behind it", () => {
-    const settings = new Map([["transaction_isolation", "repeatable read"]]);
+    const settings = new Map([
+      ["transaction_isolation", "repeatable read"],
+      ["transaction_read_only", "off"],
+      ["transaction_deferrable", "on"],
+    ]);
     const session = sessionOf({ dialect: "postgres", settings });
-    expect(changedIsolation(session, undefined)?.sql).toBe(
-      "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+    const begun = { isolation: undefined, readOnly: true, deferrable: undefined };
+    const changed = changedModes(session, begun);
+    expect(changed?.sql).toBe(
+      "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE, DEFERRABLE",
     );
-    expect(changedIsolation(session, "repeatableRead")).toBeUndefined();
+    expect(changed && changedModes(session, changed.told)).toBeUndefined();
+    expect(changedModes(sessionOf({ dialect: "mysql", settings }), begun)).toBeUndefined();
   });
 });
 

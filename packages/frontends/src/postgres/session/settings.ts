@@ -108,7 +108,7 @@ const list: readonly Setting[] = [
   open("TimeZone", "UTC", (value) => zoneOf(value)?.name ?? invalid, true),
   open("standard_conforming_strings", "on", always("on"), true),
   followed("default_transaction_read_only", "off", always("off"), boolean),
-  open("transaction_read_only", "off", always("off")),
+  { ...followed("transaction_read_only", "off", always("off"), boolean), reported: false },
   open("default_transaction_isolation", "read committed", isolation),
   open("transaction_isolation", "read committed", isolation),
   open("default_transaction_deferrable", "off", boolean),
