@@ -209,7 +209,10 @@ function encoding(value: string): string | Refusal {
 }
 
 /** Settings of which an engine of another kind follows one value alone. */
-const nativeSettings = list.filter(({ acceptNative }) => acceptNative !== undefined);
+/** Not what a transaction is told by its BEGIN, which every engine that has transactions follows. */
+const nativeSettings = list.filter(
+  ({ name, acceptNative }) => acceptNative !== undefined && name !== "transaction_read_only",
+);
 
 /** The setting, by its name, whose value only a server of PostgreSQL follows. */
 export function nativeAmong(values: ReadonlyMap<string, string>): string | undefined {
