@@ -4,6 +4,7 @@ import type { Dialect } from "./dialect.ts";
 import { digestReading, digestSql } from "./mask/fingerprint.ts";
 import { readLongText } from "./longText.ts";
 import { slicesReading, splitStatements } from "./lex/split.ts";
+import { tokensPerStep } from "./reading/steps.ts";
 import { readStatement, statementReading } from "./statement.ts";
 
 const pad = (unit: string): string => unit.repeat(Math.ceil(70_000 / unit.length));
@@ -69,7 +70,7 @@ describe("readLongText", () => {
 
   it("stops at the first token beyond the limit, and keeps nothing", () => {
     const sql = `select ${"a,".repeat(100_000)}b`;
-    expect(run(sql, "postgres", 8_192)).toEqual({ read: false, steps: 16 });
+    expect(run(sql, "postgres", 8_192)).toEqual({ read: false, steps: 8_192 / tokensPerStep });
     expect(run(`select 1 ${";".repeat(100_000)}`, "postgres", 8_192).read).toBe(false);
   });
 });
