@@ -5,7 +5,7 @@
  */
 import { connect } from "node:http2";
 import { countedLine } from "../evidence/counted.mjs";
-import { bugsCounted, bundled, residentBytes, startFuzzed } from "./running.mjs";
+import { bugsCounted, bundled, ranOn, residentBytes, startFuzzed } from "./running.mjs";
 
 const seconds = Number(process.argv[2] ?? 60);
 const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
@@ -20,17 +20,7 @@ const gateway = await startFuzzed(["flightSql"]);
 const statuses = new Map();
 const problems = [];
 let calls = 0;
-try {
-  await run();
-} catch (error) {
-  problems.push(`FAILED   ${error.stack}`);
-} finally {
-  await gateway.stop();
-}
-for (const problem of problems) console.log(problem);
-const failed = Number(problems.length > 0);
-console.log(`${1 - failed} passed, ${failed} failed, 0 skipped`);
-process.exit(failed);
+await ranOn(gateway, problems, run);
 
 async function run() {
   const endMs = performance.now() + seconds * 1_000;

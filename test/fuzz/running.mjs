@@ -21,6 +21,21 @@ export function startFuzzed(kinds) {
   }));
 }
 
+/** Runs against it, stops it, prints what `run` put among the problems and the total, and ends the program by that. */
+export async function ranOn(gateway, problems, run) {
+  try {
+    await run();
+  } catch (error) {
+    problems.push(`FAILED   ${error.stack}`);
+  } finally {
+    await gateway.stop();
+  }
+  for (const problem of problems) console.log(problem);
+  const failed = Number(problems.length > 0);
+  console.log(`${1 - failed} passed, ${failed} failed, 0 skipped`);
+  process.exit(failed);
+}
+
 /** Faults of its own that it has counted. */
 export async function bugsCounted({ ports }) {
   const text = await (await fetch(`http://127.0.0.1:${ports.adminApi}/metrics`)).text();

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { countedLine } from "../evidence/counted.mjs";
-import { bugsCounted, bundled, residentBytes, startFuzzed } from "./running.mjs";
+import { bugsCounted, bundled, ranOn, residentBytes, startFuzzed } from "./running.mjs";
 
 const seconds = Number(process.argv[2] ?? 60);
 const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
@@ -82,18 +82,8 @@ const picked = Object.entries(wires).filter(([name]) => name.includes(process.ar
 const books = new Map(
   picked.map(([name]) => [name, { requests: 0, answers: 0, taken: 0, engineLost: 0 }]),
 );
-const problems = [];
-try {
-  await run();
-} catch (error) {
-  problems.push(`FAILED   ${error.stack}`);
-} finally {
-  await gateway.stop();
-}
-for (const problem of problems) console.log(problem);
-const failed = Number(problems.length > 0);
-console.log(`${1 - failed} passed, ${failed} failed, 0 skipped`);
-process.exit(failed);
+const problems = picked.length === 0 ? [`FAILED   no wire is called ${process.argv[4]}`] : [];
+await ranOn(gateway, problems, run);
 
 async function run() {
   const endMs = performance.now() + seconds * 1_000;
