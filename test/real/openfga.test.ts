@@ -5,6 +5,7 @@ import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
 import { describe, expect, it } from "vitest";
+import { suspended } from "./suspended.ts";
 
 const url = process.env["GATEWAY_TEST_OPENFGA"] ?? "";
 const pid = Number(process.env["GATEWAY_TEST_OPENFGA_PID"]);
@@ -125,12 +126,10 @@ describe.skipIf(url === "")("OpenFGA", () => {
     const store = await storeOn(url);
     await store.write("user:alice reader cluster_group:own");
     await using tested = testedOf(store);
-    process.kill(pid, "SIGSTOP");
-    try {
+    {
+      using _ = await suspended(pid);
       expect(await tested.waiting("alice", "own")).toBe(false);
       expect(tested.host.clock.nowMs()).toBeLessThanOrEqual(2_020);
-    } finally {
-      process.kill(pid, "SIGCONT");
     }
     await tested.host.advance(1_000);
     expect(await tested.mayUse("alice", "own")).toBe(true);

@@ -12,6 +12,7 @@ import {
   recordedExchanges,
   type PolicyExchange,
 } from "../fake/policyServer.ts";
+import { suspended } from "./suspended.ts";
 
 const opa = process.env["GATEWAY_TEST_OPA"] ?? "";
 const cerbos = process.env["GATEWAY_TEST_CERBOS"] ?? "";
@@ -54,11 +55,9 @@ describe.skipIf(opa === "")("policy servers", () => {
       proxy.mood = "well";
       proxy.release();
       expect(await traffic.until("shown", 10)).toBeUndefined();
-      process.kill(pid, "SIGSTOP");
-      try {
+      {
+        using _ = await suspended(pid);
         expect(await traffic.until("refused", 10)).toBeUndefined();
-      } finally {
-        process.kill(pid, "SIGCONT");
       }
       expect(await traffic.until("shown", 10)).toBeUndefined();
     },
@@ -99,11 +98,9 @@ describe.skipIf(opa === "")("policy servers", () => {
     proxy.release();
     await untilOpen();
     const pid = pids[upstreamOf(by)] ?? 0;
-    process.kill(pid, "SIGSTOP");
-    try {
+    {
+      using _ = await suspended(pid);
       expect(await said(open)).toBe("57P03");
-    } finally {
-      process.kill(pid, "SIGCONT");
     }
     await untilOpen();
     await client.end();
