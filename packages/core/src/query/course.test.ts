@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { answerOf, courseOf, streamOf, waited, type Course } from "./course.ts";
+import { answerOf, courseOf, waited, type Course } from "./course.ts";
+import { streamOf } from "./courseStream.ts";
 import type { ResultEvent, ResultStream } from "./event.ts";
 
 describe("answerOf", () => {

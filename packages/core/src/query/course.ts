@@ -43,20 +43,6 @@ export function* waited<Value>(promise: Promise<Value>): Generator<Promise<Value
   return (yield promise) as Value;
 }
 
-/** The events of a course as a stream. Ending it early ends the course. Nothing begins before its first event is asked for. */
-export async function* streamOf<Ended>(
-  course: Course<Ended>,
-): AsyncGenerator<ResultEvent, Ended, void> {
-  let over = false;
-  try {
-    const ended = yield* onward(course, course.next());
-    over = true;
-    return ended;
-  } finally {
-    if (!over) await endCourse(course);
-  }
-}
-
 /** A stage that is a stream, within a course. */
 export function* courseOf<Ended>(stream: AsyncGenerator<ResultEvent, Ended, void>): Course<Ended> {
   let over = false;

@@ -13,11 +13,11 @@ import {
   answerOf,
   courseOf,
   readerLeft,
-  streamOf,
   waited,
   type Answer,
   type Course,
 } from "../query/course.ts";
+import { streamOf } from "../query/courseStream.ts";
 import type { LastEvent, ResultStream, Stage } from "../query/event.ts";
 import { OpenQuery } from "./step/lifecycle.ts";
 import { beginTransaction } from "./transaction/begin.ts";

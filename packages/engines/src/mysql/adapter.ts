@@ -10,7 +10,8 @@ import type {
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { courseOf, streamOf, waited, type Course } from "@gateway/core/query/course.ts";
+import { courseOf, waited, type Course } from "@gateway/core/query/course.ts";
+import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { ForwardableKind } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";

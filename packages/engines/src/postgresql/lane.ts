@@ -2,13 +2,8 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { KeptLane } from "@gateway/core/port/backend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
-import {
-  settled,
-  streamOf,
-  waited,
-  type Course,
-  type Reading,
-} from "@gateway/core/query/course.ts";
+import { settled, waited, type Course, type Reading } from "@gateway/core/query/course.ts";
+import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";

@@ -11,6 +11,8 @@ import type {
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Course } from "@gateway/core/query/course.ts";
+import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
@@ -24,7 +26,7 @@ import { TrinoHttp } from "./client/http.ts";
 import { beginTransaction } from "./lane.ts";
 import { callersOf } from "./identity.ts";
 import { Listing } from "./listing.ts";
-import { refused, runStatement, type RunContext } from "./client/run.ts";
+import { runStatement, type RunContext } from "./client/run.ts";
 import { headsOf, ownHeaders, type HeadOf, type RequestHead } from "./client/session.ts";
 import { placedStatement, sentStatement } from "./sql/statement.ts";
 
@@ -76,16 +78,26 @@ class TrinoBackend implements Backend {
   }
 
   execute(query: Identified, signal: AbortSignal): ResultStream {
+    return streamOf(this.course(query, signal));
+  }
+
+  *course(query: Identified, signal: AbortSignal): Course {
     const head = this.#headOf(query);
-    if (!head.ok) return refused(head.error);
+    if (!head.ok) {
+      yield { kind: "failed", error: head.error };
+      return;
+    }
     const sent = sentStatement(query);
-    if (!sent.ok) return refused(sent.error);
+    if (!sent.ok) {
+      yield { kind: "failed", error: sent.error };
+      return;
+    }
     const { sql, offset } = sent.value;
     const { headers, caller } = head.value;
     const { session, takes } = query;
     const native = takes.includes("trinoData");
     const statement = { sql, offset, headers, caller, session, native };
-    return runStatement(this.#context, statement, signal);
+    yield* runStatement(this.#context, statement, signal);
   }
 
   async describe(

@@ -6,6 +6,7 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { PinnedLane, ScanEstimate } from "@gateway/core/port/backend.ts";
+import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -94,7 +95,7 @@ class TransactionLane implements PinnedLane {
         this.#running = statementClient;
       },
     };
-    yield* runStatement(this.#context, statement, signal);
+    yield* streamOf(runStatement(this.#context, statement, signal));
   }
 
   async describe(

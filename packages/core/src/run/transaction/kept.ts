@@ -23,7 +23,7 @@ import { endedWhenLost } from "../step/lost.ts";
 import { PatientReader } from "../step/patience.ts";
 import type { DataPlane } from "../step/plane.ts";
 import { relay, type Relayed } from "../step/relay.ts";
-import { streamOf } from "../../query/course.ts";
+import { streamOf } from "../../query/courseStream.ts";
 import { warningsOf } from "../step/warnings.ts";
 import type { Way } from "../step/way.ts";
 import { KeptSession, ownKept } from "./keptSession.ts";

@@ -20,7 +20,7 @@ import { outcomeOf, preparing, wishOf, type EndWish } from "./wish.ts";
 import { identify, ownPin, unlogged, type SessionPin } from "./pinSession.ts";
 import type { Query } from "../../query/query.ts";
 import { relay } from "../step/relay.ts";
-import { streamOf } from "../../query/course.ts";
+import { streamOf } from "../../query/courseStream.ts";
 import { warningsOf } from "../step/warnings.ts";
 
 /** A statement of a session in a transaction. */

@@ -1,13 +1,13 @@
 /** One statement's answers as the events of the port. */
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { courseOf, waited, type Course } from "@gateway/core/query/course.ts";
 import type {
   ColumnsEvent,
   DoneEvent,
   EngineWork,
   QueryStats,
   ResultEvent,
-  ResultStream,
 } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -43,17 +43,12 @@ export interface EngineStatement extends Submission {
   begun?(statementClient: StatementClient): void;
 }
 
-/** A statement that failed before it began. */
-export async function* refused(error: GatewayError): ResultStream {
-  yield { kind: "failed", error };
-}
-
-/** Runs it. Ending the generator early ends the query in the engine, and waits for that. */
-export async function* runStatement(
+/** Runs it. Ending the course early ends the query in the engine, and waits for that. */
+export function* runStatement(
   context: RunContext,
   statement: EngineStatement,
   signal: AbortSignal,
-): ResultStream {
+): Course {
   if (signal.aborted) {
     yield { kind: "failed", error: abortError(signal) };
     return;
@@ -65,7 +60,7 @@ export async function* runStatement(
     for (;;) {
       // What is there already is not awaited: a promise costs memory and a turn of the loop.
       const due = statementClient.heard();
-      if (due !== undefined) await due;
+      if (due !== undefined) yield* waited(due);
       const answer = statementClient.take();
       if (answer === undefined) {
         yield reading.done();
@@ -77,7 +72,8 @@ export async function* runStatement(
       }
       const { events, spooled, error } = reading.read(answer.value);
       for (const event of events) yield event;
-      const over = spooled === undefined ? error : yield* reading.spooled(spooled, signal);
+      const over =
+        spooled === undefined ? error : yield* courseOf(reading.spooled(spooled, signal));
       const progress = over === undefined ? reading.progress(answer.value) : undefined;
       if (progress !== undefined) yield progress;
       if (over !== undefined || signal.aborted) {
@@ -87,7 +83,7 @@ export async function* runStatement(
     }
   } finally {
     const ending = statementClient.end();
-    if (ending !== undefined) await ending;
+    if (ending !== undefined) yield* waited(ending);
   }
 }
 
