@@ -25,6 +25,11 @@ const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 /** As many digits as a number holds exactly. */
 const length = /^\d{1,15}$/;
 const tabBehind = /[^\t ] *\t/;
+/** Names as they came, with their lower case: servers send the same few in each answer. */
+const readNames = new Map<string, string>();
+const readNamesMax = 256;
+/** A name keeps the text that it was cut from. */
+const keptTextMax = 4_096;
 
 const noContent = 204;
 const notModified = 304;
@@ -78,10 +83,8 @@ class Fields {
       const end = text.indexOf("\r\n", at);
       const colon = text.indexOf(":", at);
       if (end < 0 || colon <= at || colon > end) return false;
-      const sent = text.slice(at, colon);
-      // Also refuses space before the colon, and a line that goes on with the one before.
-      if (!token.test(sent)) return false;
-      const name = sent.toLowerCase();
+      const name = nameIn(text, at, colon);
+      if (name === undefined) return false;
       const value = trimmed(text, colon + 1, end);
       // node:http takes spaces behind these two, and reads something else into a tab.
       const isFraming = name === "content-length" || name === "transfer-encoding";
@@ -108,12 +111,24 @@ class Fields {
         this.chunked = value.toLowerCase() === "chunked";
         return this.chunked;
       case "connection":
-        if (value.toLowerCase().split(",").some(isClose)) this.close = true;
+        if (value !== "keep-alive" && value.toLowerCase().split(",").some(isClose))
+          this.close = true;
         return true;
       default:
         return true;
     }
   }
+}
+
+/** Lower case. Undefined also where space stands before the colon, or the line goes on with the one before. */
+function nameIn(text: string, start: number, colon: number): string | undefined {
+  const sent = text.slice(start, colon);
+  const known = readNames.get(sent);
+  if (known !== undefined) return known;
+  if (!token.test(sent)) return undefined;
+  const name = sent.toLowerCase();
+  if (readNames.size < readNamesMax && text.length <= keptTextMax) readNames.set(sent, name);
+  return name;
 }
 
 function isClose(option: string): boolean {

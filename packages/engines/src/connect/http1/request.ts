@@ -39,25 +39,40 @@ const ownHeaders: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
+/** The lines of lists of headers that were written: the requests of a statement have one list. */
+const writtenLists = new WeakMap<readonly string[], string>();
+
 /** `host`: of the origin, with its port when it is not that of the protocol. Undefined for a request that HTTP can not carry. */
 export function writableRequest(
   { method, path, headers, body = "" }: HttpRequest,
   host: string,
 ): WritableRequest | undefined {
-  if (!plainPath.test(path) || headers.length % 2 !== 0) return undefined;
-  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  if (!plainPath.test(path)) return undefined;
+  let lines = writtenLists.get(headers);
+  if (lines === undefined) {
+    lines = linesOf(headers);
+    if (lines === undefined) return undefined;
+    writtenLists.set(headers, lines);
+  }
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}`;
+  const bodyBytes = Buffer.byteLength(body);
+  // A method that may have a body says so also when it has none (RFC 9110 §8.6).
+  if (bodyBytes > 0 || method === "POST") head += `content-length: ${bodyBytes}\r\n`;
+  return { head: `${head}\r\n`, body, bodyBytes };
+}
+
+function linesOf(headers: readonly string[]): string | undefined {
+  if (headers.length % 2 !== 0) return undefined;
+  let lines = "";
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] ?? "";
     const value = headers[at + 1] ?? "";
     if (!token.test(name) || notValue.test(value) || ownHeaders.has(name.toLowerCase())) {
       return undefined;
     }
-    head += `${name}: ${value}\r\n`;
+    lines += `${name}: ${value}\r\n`;
   }
-  const bodyBytes = Buffer.byteLength(body);
-  // A method that may have a body says so also when it has none (RFC 9110 §8.6).
-  if (bodyBytes > 0 || method === "POST") head += `content-length: ${bodyBytes}\r\n`;
-  return { head: `${head}\r\n`, body, bodyBytes };
+  return lines;
 }
 
 /** Writes it in one piece, unless its body is large. */
