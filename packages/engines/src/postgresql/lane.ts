@@ -14,13 +14,14 @@ import { Conversation } from "./client/conversation.ts";
 import type { Member } from "./client/member.ts";
 import type { Taken } from "./client/pool.ts";
 import type { Named } from "./client/named.ts";
-import { columnsOf, runCall, type Call, type Trace } from "./client/run.ts";
+import { columnsOf } from "./client/descriptions.ts";
+import { runCall, type Call, type Trace } from "./client/run.ts";
 import { bring } from "./client/settings.ts";
 import { brokenError, errorOf } from "./errors.ts";
 import { judge, type Judged } from "./sql/guard.ts";
 import { preparedTag } from "./sql/preparedTag.ts";
 import { boundText } from "./sql/quote.ts";
-import { oidOf, parameterTypeOf, ruleOf } from "./types.ts";
+import { oidOf, parameterTypeOf } from "./types.ts";
 
 /** What a statement runs with, apart from its connection. */
 export interface RunContext {
@@ -364,8 +365,7 @@ function* descriptionOf(
   if (head.kind === "failed") return err(head.error);
   if (broken !== undefined) return err(broken.error);
   if ("kind" in oids) return err(brokenError("a description without parameters"));
-  const rules = head.fields.map(({ type, modifier }) => ruleOf(type, modifier));
-  const columns = columnsOf(head.fields, rules, native);
+  const columns = columnsOf(head.fields, native);
   const described = { parameters: oids.map(parameterTypeOf), columns };
   return ok(native ? { ...described, parameterOids: oids } : described);
 }

@@ -13,6 +13,7 @@ import {
   type ServerMessage,
 } from "@gateway/wire/postgres/server.ts";
 import type { KeptListener } from "@gateway/core/query/pin.ts";
+import { readDescription } from "./descriptions.ts";
 import { PreparedTexts } from "./prepared.ts";
 import { readsAsWritten } from "./reading.ts";
 import type { Server } from "./reach.ts";
@@ -33,6 +34,7 @@ const otherLimits: ReadonlyMap<number, number> = new Map(
 /** A server reports some fifteen settings, and extensions a few. */
 const statusesMax = 256;
 const readyForQuery = 0x5a;
+const rowDescription = 0x54;
 const notificationResponse = 0x41;
 const rule = { types: serverTypes, maxBytes: rowBytesMax, typeMaxBytes: otherLimits };
 
@@ -319,7 +321,7 @@ export class Member {
   }
 
   #read(frame: Frame): ServerMessage | undefined {
-    const message = parseServer(frame);
+    const message = frame.type === rowDescription ? readDescription(frame) : parseServer(frame);
     switch (message?.kind) {
       case undefined:
         this.#break(`an unexpected message ${String.fromCharCode(frame.type)}`);

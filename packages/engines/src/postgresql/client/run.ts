@@ -4,16 +4,15 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import { waited, type Course, type Reading } from "@gateway/core/query/course.ts";
 import type { DoneEvent, FailedEvent, QueryStats, ResultEvent } from "@gateway/core/query/event.ts";
 import type { CopySource } from "@gateway/core/query/query.ts";
-import type { Column } from "@gateway/core/type/type.ts";
 import type { Batch, NativeFormat, Vector } from "@gateway/core/type/vector.ts";
 import type { FrameRun } from "@gateway/wire/postgres/frame.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
-import type { ServerField } from "@gateway/wire/postgres/server.ts";
 import { columnOf, spansOf } from "../page/cells.ts";
 import { formatOf, ruleOf, type ColumnRule } from "../types.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import { errorOf, type SentText } from "../errors.ts";
 import { copyHead, copyIn } from "./copy.ts";
+import { columnsOf, rulesOf } from "./descriptions.ts";
 import { Conversation, type Head } from "./conversation.ts";
 import type { Member } from "./member.ts";
 import { isStale, namedReady, putNamed, type Named } from "./named.ts";
@@ -63,8 +62,8 @@ export function* runCall(member: Member, call: Call, clock: Clock, trace: Trace)
   }
   const { fields } = head;
   const relays = call.resultFormats !== undefined;
-  const rules = fields.map(({ type, modifier }) => ruleOf(type, modifier));
-  if (head.hasRows) yield columnsEvent(fields, rules, relays);
+  const rules = rulesOf(fields);
+  if (head.hasRows) yield { kind: "columns", columns: columnsOf(fields, relays) };
   let { outcome } = head;
   let copying = false;
   while (outcome === undefined || outcome.kind === "copyOut" || outcome.kind === "copyIn") {
@@ -218,35 +217,6 @@ function readBatch(
     columns.push(column);
   }
   return { form: "columnar", rows: count, columns };
-}
-
-function columnsEvent(
-  fields: readonly ServerField[],
-  rules: readonly ColumnRule[],
-  native: boolean,
-): ResultEvent {
-  return { kind: "columns", columns: columnsOf(fields, rules, native) };
-}
-
-/** Columns of a result. `native`: with what the server says of them. */
-export function columnsOf(
-  fields: readonly ServerField[],
-  rules: readonly ColumnRule[],
-  native: boolean,
-): readonly Column[] {
-  return fields.map((field, index) => {
-    const { type, name: engineType } = rules[index] ?? ruleOf(field.type, field.modifier);
-    const { name, type: oid, size, modifier, table, column } = field;
-    // Written out: what is spread has a shape of its own each time.
-    if (!native)
-      return engineType === undefined
-        ? { name, type, nullable: true }
-        : { name, type, nullable: true, engineType };
-    const announced = { oid, size, modifier, table, column };
-    return engineType === undefined
-      ? { name, type, nullable: true, announced }
-      : { name, type, nullable: true, engineType, announced };
-  });
 }
 
 function doneEvent({ tag }: Call, said: string, stats: QueryStats, native: boolean): DoneEvent {

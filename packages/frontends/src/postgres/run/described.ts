@@ -82,6 +82,7 @@ export function parameterOid(
 
 /** True when the columns are as the client was told: it reads the bytes by that. */
 export function sameShape(promised: readonly Column[], columns: readonly Column[]): boolean {
+  if (promised === columns) return true;
   return (
     promised.length === columns.length &&
     promised.every((told, index) => {

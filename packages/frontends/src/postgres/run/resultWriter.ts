@@ -13,9 +13,10 @@ import type { Format } from "@gateway/wire/postgres/message.ts";
 import { flushBytes, type Outbox } from "../outbox.ts";
 import type { CopyForm } from "../read/copyForm.ts";
 import type { ClientSession } from "../session/clientSession.ts";
-import { formatsFor, rowFields, rowWriter, type RowShape, type RowWriter } from "../value/rows.ts";
+import { formatsFor, rowWriter, type RowShape, type RowWriter } from "../value/rows.ts";
 import { nativeRowWriter } from "../value/nativeRows.ts";
-import { binaryForms, ownColumns, withBinary } from "../value/ownTypes.ts";
+import { binaryForms, withBinary } from "../value/ownTypes.ts";
+import { ResultShape } from "../value/resultShape.ts";
 import { textRowWriter } from "../value/textRows.ts";
 import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
 import { changedResult, formatCountError, sameShape, widthError } from "./described.ts";
@@ -75,19 +76,17 @@ export class ResultWriter {
   /** Takes the columns, and tells them where the client wants that. Answers why it can not have them. */
   describe(found: readonly Column[], announce: Announce): GatewayError | undefined {
     const { promised, copy, formats: asked } = this.#form;
-    const columns = ownColumns(found);
+    const shape = ResultShape.of(found, asked);
+    const { columns, formats } = shape;
     if (promised !== undefined && !sameShape(promised, columns)) return changedResult();
     const wide = widthError(columns);
     if (wide !== undefined) return wide;
     this.#columns = columns;
     if (copy !== undefined) return this.#startCopy(copy, columns);
-    const formats = formatsFor(asked, columns);
     if (formats === undefined) return formatCountError(asked.length, columns.length);
     this.#formats = formats;
-    this.#binaryForms = binaryForms(columns, formats);
-    if (announce !== "no") {
-      this.#out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
-    }
+    this.#binaryForms = shape.binaryForms;
+    if (announce !== "no") shape.tell(this.#out.writer);
     return undefined;
   }
 

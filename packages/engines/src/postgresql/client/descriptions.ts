@@ -1,0 +1,73 @@
+/**
+ * Descriptions of rows that servers gave before, and what is made of them. A statement that comes again has the same
+ * one, and so do many others; to read three columns and to write them again takes as long as a statement's slot and record.
+ */
+import type { Column } from "@gateway/core/type/type.ts";
+import type { Frame } from "@gateway/wire/postgres/frame.ts";
+import {
+  parseServer,
+  type ServerField,
+  type ServerMessage,
+} from "@gateway/wire/postgres/server.ts";
+import { ruleOf, type ColumnRule } from "../types.ts";
+
+/** Of one description. Longer ones are read anew. */
+const bytesMax = 1_024;
+const countMax = 256;
+/** By the bytes, each as a character. */
+const known = new Map<string, ServerMessage>();
+
+/** The message in a frame of a RowDescription; undefined for one that is none. The same bytes have the same object. */
+export function readDescription(frame: Frame): ServerMessage | undefined {
+  const { body } = frame;
+  if (body.length > bytesMax) return parseServer(frame);
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
+  const before = known.get(bytes);
+  if (before !== undefined) return before;
+  const message = parseServer(frame);
+  if (message === undefined) return undefined;
+  if (known.size >= countMax) known.clear();
+  known.set(bytes, message);
+  return message;
+}
+
+const rulesOfFields = new WeakMap<readonly ServerField[], readonly ColumnRule[]>();
+const nativeOfFields = new WeakMap<readonly ServerField[], readonly Column[]>();
+
+/** How the cells of each column are read. */
+export function rulesOf(fields: readonly ServerField[]): readonly ColumnRule[] {
+  let rules = rulesOfFields.get(fields);
+  if (rules === undefined) {
+    rules = fields.map(({ type, modifier }) => ruleOf(type, modifier));
+    rulesOfFields.set(fields, rules);
+  }
+  return rules;
+}
+
+/** Columns of a result. `native`: with what the server says of them, and the same object for the same fields. */
+export function columnsOf(fields: readonly ServerField[], native: boolean): readonly Column[] {
+  if (!native) return columnsMade(fields, false);
+  let columns = nativeOfFields.get(fields);
+  if (columns === undefined) {
+    columns = columnsMade(fields, true);
+    nativeOfFields.set(fields, columns);
+  }
+  return columns;
+}
+
+function columnsMade(fields: readonly ServerField[], native: boolean): readonly Column[] {
+  const rules = rulesOf(fields);
+  return fields.map((field, index) => {
+    const { type, name: engineType } = rules[index] ?? ruleOf(field.type, field.modifier);
+    const { name, type: oid, size, modifier, table, column } = field;
+    // Written out: what is spread has a shape of its own each time.
+    if (!native)
+      return engineType === undefined
+        ? { name, type, nullable: true }
+        : { name, type, nullable: true, engineType };
+    const announced = { oid, size, modifier, table, column };
+    return engineType === undefined
+      ? { name, type, nullable: true, announced }
+      : { name, type, nullable: true, engineType, announced };
+  });
+}
