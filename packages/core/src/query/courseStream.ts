@@ -59,10 +59,10 @@ class CourseStream<Ended> implements AsyncGenerator<ResultEvent, Ended, void> {
   #behind(answer: () => Promise<Step<Ended>>): Promise<Step<Ended>> {
     const answered = this.#pending === undefined ? answer() : this.#pending.then(answer, answer);
     this.#pending = answered;
-    const done = (): void => {
+    const settle = (): void => {
       if (this.#pending === answered) this.#pending = undefined;
     };
-    answered.then(done, done);
+    answered.then(settle, settle);
     return answered;
   }
 

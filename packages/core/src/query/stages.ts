@@ -8,6 +8,26 @@ import type { Slot } from "./slot.ts";
 import type { BackendIdentity } from "./identity.ts";
 import type { Admitted, Guarded, Identified, Policed, Query, Routed, Translated } from "./query.ts";
 
+/** With what a client of the engine's own protocol sent beside the text. */
+export function sentWith(
+  query: Query,
+  { takes, call, mysql }: Pick<Query, "takes" | "call" | "mysql">,
+): Query {
+  return {
+    id: query.id,
+    sql: query.sql,
+    statement: query.statement,
+    parameters: query.parameters,
+    session: query.session,
+    takes,
+    call,
+    mysql,
+    relay: query.relay,
+    lists: query.lists,
+    receivedAtMs: query.receivedAtMs,
+  };
+}
+
 export function routedTo(query: Query, group: string, trace: Routed["trace"]): Routed {
   return {
     id: query.id,

@@ -109,7 +109,7 @@ function* admittedOn(
   if (saying !== undefined) seat.used = true;
   const unsaid = saying && (yield* waited(saying));
   if (unsaid !== undefined) return unsaid;
-  yield* running(seat, query, { ...context, localFiles: asksFile, text: text.value }, signal);
+  yield* running(seat, query, { context, localFiles: asksFile, sent: text.value }, signal);
   return undefined;
 }
 
@@ -128,15 +128,24 @@ function admitted(
   return refused === undefined ? ok({ asksFile }) : err(refused);
 }
 
+/** What a statement runs with that may run. */
+interface Admission {
+  readonly context: RunContext;
+  /** The server may ask for a file of the client's. */
+  readonly localFiles: boolean;
+  /** The text as it is sent, without its tag. */
+  readonly sent: string;
+}
+
 function* running(
   seat: Seat,
   query: Called,
-  context: RunContext & { readonly text: string },
+  { context, localFiles, sent }: Admission,
   signal: AbortSignal,
 ): Course {
   const { member } = seat;
   const { engineSql: sql, session, mysql: call } = query;
-  const { clock, localFiles } = context;
+  const { clock } = context;
   const trace: Trace = { open: false, warnings: 0 };
   let ending: Promise<void> | undefined;
   let limit: Disposable | undefined;
@@ -151,7 +160,7 @@ function* running(
   };
   const abort = (): void => void end();
   signal.addEventListener("abort", abort, { once: true });
-  const text = `/* ${statementTag(query)} */ ${context.text}`;
+  const text = `/* ${statementTag(query)} */ ${sent}`;
   const { tag } = query.statement;
   const native = query.takes.includes("mysqlRows");
   const statement = { member, clock, text, tag, call, native, localFiles, signal };

@@ -220,11 +220,12 @@ function readBatch(
 }
 
 function doneEvent({ tag }: Call, said: string, stats: QueryStats, native: boolean): DoneEvent {
-  const own = native ? { commandTag: said } : {};
-  if (tag === undefined) return { kind: "done", stats, ...own };
+  const commandTag = native ? said : undefined;
+  // Written out: what is spread has a shape of its own each time.
+  if (tag === undefined) return { kind: "done", stats, commandTag };
   const count = /(?:^| )(\d+)$/.exec(said)?.[1];
-  const counted = count === undefined ? {} : { updateCount: Number(count) };
+  const updateCount = count === undefined ? undefined : Number(count);
   // The server answers what fills a table as a query, by the number of rows.
   const fills = said.startsWith("SELECT ") && tag.startsWith("CREATE ");
-  return { kind: "done", stats, updateType: fills ? `${tag} AS` : tag, ...counted, ...own };
+  return { kind: "done", stats, updateType: fills ? `${tag} AS` : tag, updateCount, commandTag };
 }

@@ -114,6 +114,18 @@ export function variablesOf({
   settings,
 }: Pick<Session, "settings" | "frontend">): ReadonlyMap<string, string> {
   if (frontend !== "mysqlWire") return noVariables;
+  let variables = madeOf.get(settings);
+  if (variables === undefined) {
+    variables = variablesMade(settings);
+    madeOf.set(settings, variables);
+  }
+  return variables;
+}
+
+/** By the settings: a session's are another map once one of them changes. */
+const madeOf = new WeakMap<Session["settings"], ReadonlyMap<string, string>>();
+
+function variablesMade(settings: Session["settings"]): ReadonlyMap<string, string> {
   const zone = settings.get(ownZoneName);
   if (zone === undefined && !settings.has(lastIdVariable) && !settings.has(namesSetting))
     return settings;

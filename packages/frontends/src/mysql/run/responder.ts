@@ -13,6 +13,7 @@ import { Home } from "@gateway/core/query/home.ts";
 import type { MysqlFiles, NextTransaction } from "@gateway/core/query/mysqlCall.ts";
 import { warningCode, type FailedEvent, type ResultEvent } from "@gateway/core/query/event.ts";
 import type { Query, QueryId } from "@gateway/core/query/query.ts";
+import { sentWith } from "@gateway/core/query/stages.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
@@ -209,11 +210,12 @@ export class Responder {
     if (relayed !== undefined) {
       const { statement, execution } = relayed;
       const query = door.query(statement, [], { ...session, dialect: "mysql" }, own);
-      return { ...query, mysql: callOf(this, { execution, next }) };
+      return sentWith(query, { takes: query.takes, mysql: callOf(this, { execution, next }) });
     }
     const statement = forwardedStatement(sql);
     if (!relays(this)) return door.query(statement, parameters, session, takes);
-    return { ...door.query(statement, parameters, session, own), mysql: callOf(this, { next }) };
+    const query = door.query(statement, parameters, session, own);
+    return sentWith(query, { takes: query.takes, mysql: callOf(this, { next }) });
   }
 
   /** Another session begins on this connection, or none: nothing stays with an engine. */

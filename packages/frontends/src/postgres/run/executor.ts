@@ -10,6 +10,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { PostgresCall, Query } from "@gateway/core/query/query.ts";
+import { sentWith } from "@gateway/core/query/stages.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
@@ -100,7 +101,8 @@ export class Executor {
     const made: Query = door.query(asked, parameters, session.value);
     const copies = statement.copies === true;
     const own = copies ? { ...call, copy: copySource(this.#parts.inbox, out) } : call;
-    const query = statement.relayed === true ? { ...made, takes: relayedRows, call: own } : made;
+    const query =
+      statement.relayed === true ? sentWith(made, { takes: relayedRows, call: own }) : made;
     const division = kind.kind === "division" ? kind.division : undefined;
     const passes = ends || division?.kind === "rollbackToSavepoint";
     const start = (signal: AbortSignal) => {
