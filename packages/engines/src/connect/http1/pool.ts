@@ -8,7 +8,7 @@
  */
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Socket } from "node:net";
-import { connectorOf, type ConnectorOptions } from "../connector.ts";
+import { readerConnectorOf, type ConnectorOptions } from "../connector.ts";
 import { Connection, type Answering, type ConnectionOwner } from "./connection.ts";
 import { sweepMs } from "./limits.ts";
 import { writableRequest, type HttpRequest, type WritableRequest } from "./request.ts";
@@ -45,7 +45,7 @@ export class Http1Pool implements ConnectionOwner {
   constructor(options: Http1PoolOptions, host: Pick<Host, "clock" | "egress" | "log">) {
     const url = new URL(options.origin);
     const { protocol, port } = url;
-    const connect = connectorOf(options, host);
+    const connect = readerConnectorOf(options, host);
     // Sockets know an IPv6 address without its brackets.
     const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
     const place = { hostname, host: url.host, protocol, port };

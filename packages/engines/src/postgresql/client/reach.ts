@@ -8,6 +8,7 @@ import { egressRefused } from "@gateway/core/port/egress.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import { writeSslRequest } from "@gateway/wire/postgres/client.ts";
+import { connectPlain } from "../../connect/plainSocket.ts";
 import type { ServerTls } from "../../connect/tls.ts";
 
 /** Where a server is, and how it is reached. */
@@ -33,7 +34,8 @@ export async function reach(
   const { host, port, tls } = server;
   if (egress.refusesHost(host)) throw egressRefused();
   const { lookup } = egress;
-  const socket = connectSocket({ host, port, noDelay: true, ...(lookup && { lookup }) });
+  const connectTo = tls === undefined ? connectPlain : connectSocket;
+  const socket = connectTo({ host, port, noDelay: true, ...(lookup && { lookup }) });
   // A socket whose error nobody hears ends the process.
   socket.on("error", nothing);
   told(socket);

@@ -10,6 +10,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import { createConnection, type Connection, type ConnectionOptions } from "mysql2";
+import { connectPlain } from "../../connect/plainSocket.ts";
 import type { TlsTrust } from "../../connect/tls.ts";
 import { ed25519Plugin } from "./ed25519.ts";
 import { judgeGreeting } from "./granted.ts";
@@ -109,11 +110,12 @@ export async function logIn(
 
 /** A socket on its way to the server, past the limits on outgoing connections. */
 export function reach(
-  { host, port }: Pick<Server, "host" | "port">,
+  { host, port, tls }: Pick<Server, "host" | "port" | "tls">,
   { egress }: Pick<Host, "egress">,
 ): Socket {
   const { lookup } = egress;
-  const socket = connectSocket({ host, port, noDelay: true, ...(lookup && { lookup }) });
+  const connectTo = tls === undefined ? connectPlain : connectSocket;
+  const socket = connectTo({ host, port, noDelay: true, ...(lookup && { lookup }) });
   // A socket whose error nobody hears ends the process.
   socket.on("error", nothing);
   return socket;
