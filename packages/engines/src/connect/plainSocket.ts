@@ -7,7 +7,7 @@ import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
 /** As much as Node reads at once. */
 const bufferBytes = 64 * 1024;
 /** So much of the buffer is handed over as it is, and another one taken; less is copied out of it. */
-const handedOverBytes = 16 * 1024;
+const handedOverBytes = 32 * 1024;
 
 /** Connects. What comes is told by `data` as of any other socket, and waits in it while nobody listens. */
 export function connectPlain(options: TcpNetConnectOpts): Socket {
