@@ -46,6 +46,21 @@ export const equivalents = [
   },
   {
     file: "packages/core/src/guard/guards.ts",
+    whats: ["guard.message ? always"],
+    why: "a name without a message is one of which the map says nothing: it is undefined there as well",
+  },
+  {
+    file: "packages/core/src/route/rule/ask.ts",
+    whats: ["> becomes >=", "sql.length > scriptSqlMax ? always"],
+    why: "the beginning of a text that is as long as its beginning is the text",
+  },
+  {
+    file: "packages/access/src/catalog/engine.ts",
+    whats: ["|| becomes &&"],
+    why: "an unknown table has no kind, and one that is known has: they differ by that as well",
+  },
+  {
+    file: "packages/core/src/guard/guards.ts",
     whats: ["ask === undefined ? never"],
     why: "who looks at it asks whether it is undefined, not whether it is there",
   },
@@ -79,6 +94,18 @@ export const equivalents = [
     file: "packages/core/src/route/rule/userGroup.ts",
     whats: ["first === undefined ? never"],
     why: "no group of users is called undefined: the map answers undefined itself",
+  },
+  {
+    file: "packages/core/src/run/step/live.ts",
+    whats: ["what stands after ?? is gone"],
+    becomes: "maxRows",
+    why: "no number of rows is more than undefined, as none is more than what has no end",
+  },
+  {
+    file: "packages/core/src/run/step/live.ts",
+    whats: ["what stands after ?? is gone"],
+    becomes: "this.#startedMs",
+    why: "a statement is given less only behind its start; the compiler alone asks what it would be before",
   },
   {
     file: "packages/core/src/run/step/live.ts",

@@ -99,7 +99,11 @@ describe("engines as a catalog", () => {
     expect(await catalog.ask("sales", "wider")).toEqual(unavailable);
     b.columns = [];
     expect(await catalog.ask("sales", "missing")).toEqual(unavailable);
-    b.columns = a.columns;
+    [a.columns, b.columns] = [[], a.columns];
+    expect(await catalog.ask("sales", "recent")).toEqual(unavailable);
+    b.columns = [];
+    expect(await catalog.ask("sales", "other")).toMatchObject({ kind: "unknown" });
+    a.columns = b.columns = ["id"];
     b.kind = "view";
     expect(await catalog.ask("sales", "viewed")).toEqual(unavailable);
     b.mood = "failing";
@@ -112,10 +116,25 @@ describe("engines as a catalog", () => {
     a.columns = [];
     const catalog = catalogOf([a], { cacheTtlMs: 60_000 });
     expect(await catalog.ask("sales", "orders")).toEqual({ kind: "unknown", untilMs: 5_000 });
+    await catalog.host.advance(4_999);
+    expect(await catalog.ask("sales", "orders")).toEqual({ kind: "unknown", untilMs: 5_000 });
+    await catalog.host.settle();
+    expect(a.asked).toHaveLength(1);
     a.columns = ["id"];
     a.alike = true;
-    await catalog.host.advance(5_000);
+    await catalog.host.advance(1);
     expect(await catalog.ask("sales", "orders")).toMatchObject({ kind: "unknown" });
+  });
+
+  it("are asked about a table that is not there when that is old, and not when a table would be", async () => {
+    const a = new FakeEngine("a");
+    a.columns = [];
+    const catalog = catalogOf([a], { cacheTtlMs: 6_000 });
+    await catalog.ask("sales", "orders");
+    await catalog.host.advance(4_600);
+    expect(await catalog.ask("sales", "orders")).toEqual({ kind: "unknown", untilMs: 5_000 });
+    await catalog.host.settle();
+    expect(a.asked).toHaveLength(1);
   });
 
   it("are not asked where nobody knows how", async () => {

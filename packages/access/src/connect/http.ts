@@ -69,7 +69,6 @@ export class HttpClient implements AsyncDisposable {
     } finally {
       left?.removeEventListener("abort", leave);
       this.#open.delete(limit);
-      limit.abort();
     }
   }
 

@@ -29,6 +29,20 @@ describe("compileGuards", () => {
     expect(judge(guards, query("DROP TABLE t")).ok).toBe(true);
   });
 
+  it("knows the messages of guards that have one, for what is decided later", () => {
+    const { guards } = guardrailsSchema.parse({
+      guards: [
+        { name: "plain", type: "readOnly" },
+        { name: "own", type: "readOnly", message: "Ask the data team." },
+      ],
+    });
+    const { messages } = compileGuards(guards, "main", noLimits, { ask: noScripts }) ?? {};
+    expect([messages?.get("own"), messages?.get("plain")]).toEqual([
+      "Ask the data team.",
+      undefined,
+    ]);
+  });
+
   it("lets no query pass whose condition could not be asked for", async () => {
     const conditions = [{ type: "script", script: "gone" }];
     const guards = guardsOf({ type: "readOnly", conditions });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { FakeLdap, type LdapMood } from "../../../../../test/fake/ldap.ts";
 import { ldapSchema } from "./config.ts";
@@ -107,6 +107,27 @@ describe("Directory", () => {
     expect(over).toEqual([]);
     await host.advance(1);
     await expect.poll(() => over.toSorted()).toEqual(["first", "second", "third"]);
+  });
+
+  it("ends with itself who logs in and who waits for a turn, and touches no login that is over", async () => {
+    await using fake = await FakeLdap.start({ entries: [alice] });
+    const config = ldapSchema.parse({ url: fake.url, userSearchBase: people, poolSize: 1 });
+    await using directory = new Directory(config, virtualHost(1));
+    const login = () => directory.login("alice", "secret", "here");
+    await login();
+    const comes = new Promise<void>((resolve) => {
+      fake.beforeBind = () => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+    });
+    const logins = [login(), login()];
+    await comes;
+    const ended = vi.spyOn(AbortController.prototype, "abort");
+    await directory[Symbol.asyncDispose]();
+    expect(ended).toHaveBeenCalledTimes(2);
+    ended.mockRestore();
+    expect(await Promise.all(logins)).toEqual(["unavailable", "unavailable"]);
   });
 
   it("ends a connection that nobody used for long, and opens another", async () => {

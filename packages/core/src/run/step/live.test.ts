@@ -30,6 +30,7 @@ describe("LiveQuery", () => {
 
   it("has one time limit from its first start, which a second attempt shares and guards may shorten", async () => {
     const { live, host } = opened();
+    await host.advance(70);
     live.started("main", { ...noLimits, maxExecutionMs: 1_000 });
     await host.advance(400);
     live.started("spare", { ...noLimits, maxExecutionMs: 1_000 });

@@ -60,6 +60,15 @@ describe("a query whose slot is lost", () => {
     expect(leased.held).toBe(0);
   });
 
+  it("is asked about by nobody while it is held: the engine's failure is told at once", async () => {
+    const leased = leasedPlane(async function* () {
+      leased.lease.asked = new Promise(() => {});
+      yield { kind: "failed", error: gatewayError("query.syntax") };
+    });
+    const end = await endOf(runQuery(queryOf("q"), leased.plane, new AbortController().signal));
+    expect(end).toMatchObject({ kind: "failed", error: { code: "query.syntax" } });
+  });
+
   it("is told to nobody once it is over", async () => {
     const leased = leasedPlane(one);
     await statement(leased, "select n", undefined);

@@ -40,6 +40,18 @@ describe("a reader of a course", () => {
   });
 });
 
+describe("a reader that ended a course in no time", () => {
+  it("has nothing more", async () => {
+    function* engine(): Course {
+      yield failed;
+    }
+    const reader = new PatientReader(engine(), virtualHost(1).clock);
+    expect(reader.next()).toEqual(failed);
+    expect(reader.leave()).toBeUndefined();
+    expect(reader.next()).toBe("over");
+  });
+});
+
 describe("a reader of a query that was aborted", () => {
   it("waits for nothing any more once the events have ended, at once or later", async () => {
     const host = virtualHost(1);
