@@ -17,18 +17,18 @@ const endSeconds = 60;
 const grownBytesMax = 300e6;
 
 const { answersIn, connectionBytes, cutShort, isHead } = await bundled("requests.ts");
+const { wrongIn } = await bundled("answers/judge.ts");
 const gateway = await startFuzzed(["clickhouseHttp", "snowflakeHttp", "mcp", "trinoHttp"]);
 
 const wires = {
   clickhouse: {
     port: gateway.ports.clickhouseHttp,
     token: async () => "",
-    isWhole: ({ headers, body }, isHeadOnly) => {
+    wrongIn: ({ headers, body }, sent) => {
       const code = headers.get("x-clickhouse-exception-code");
-      return (
-        code === undefined ||
-        (/^\d+$/.test(code) && (isHeadOnly || body.length > 0 || headers.has("content-encoding")))
-      );
+      if (code === undefined) return undefined;
+      const isSaid = isHead(sent) || body.length > 0 || headers.has("content-encoding");
+      return /^\d+$/.test(code) && isSaid ? undefined : `an exception of the code ${code}`;
     },
     good: async () => {
       const text = await (await posted("clickhouse", "/", "SELECT 40 + 2")).text();
@@ -38,7 +38,7 @@ const wires = {
   snowflake: {
     port: gateway.ports.snowflakeHttp,
     token: logIn,
-    isWhole: isJson,
+    wrongIn: (answer, sent) => wrongIn("snowflake", answer, sent),
     good: async () => {
       const headers = { authorization: `Snowflake Token="${await logIn()}"` };
       const body = JSON.stringify({ sqlText: "SELECT 40 + 2" });
@@ -50,7 +50,7 @@ const wires = {
   mcp: {
     port: gateway.ports.mcp,
     token: async () => "",
-    isWhole: isJson,
+    wrongIn: (answer, sent) => wrongIn("mcp", answer, sent),
     good: async () => {
       const call = { name: "execute_query", arguments: { sql: "SELECT 40 + 2 AS a" } };
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call });
@@ -62,7 +62,7 @@ const wires = {
   trino: {
     port: gateway.ports.trinoHttp,
     token: async () => "",
-    isWhole: isJson,
+    wrongIn: (answer, sent) => wrongIn("trino", answer, sent),
     good: trinoGood,
   },
   // Nobody who asks here has logged in. What follows a request and is none ends the connection, also behind the head of
@@ -71,7 +71,7 @@ const wires = {
     mayCut: true,
     port: gateway.ports.adminApi,
     token: async () => "",
-    isWhole: isJson,
+    wrongIn: wrongJson,
     good: async () => {
       const { status } = await fetch(`http://127.0.0.1:${gateway.ports.adminApi}/readyz`);
       return status === 200 ? undefined : `/readyz answers ${status}`;
@@ -139,16 +139,20 @@ async function inTurn(name, wire, from) {
   await Promise.all(Array.from({ length: atOnce }, next));
 }
 
-function judged(name, { isWhole, mayCut }, sent, got) {
+function judged(name, wire, sent, got) {
   const book = books.get(name);
   book.requests += 1;
   if (got === undefined) return `a connection that is open after ${endSeconds} s`;
   const answers = answersIn(got, isHead(sent));
-  if (typeof answers === "string") return mayCut && answers === cutShort ? undefined : answers;
+  if (typeof answers === "string") return wire.mayCut && answers === cutShort ? undefined : answers;
   book.answers += answers.length;
   book.taken += answers.filter(({ status }) => status < 400).length;
-  const bad = answers.find((answer) => !isWhole(answer, isHead(sent)));
-  return bad && `an answer that is none: ${bad.status} ${bad.body.toString().slice(0, 300)}`;
+  for (const answer of answers) {
+    const wrong = wire.wrongIn(answer, sent);
+    const shown = `${answer.status} ${answer.body.toString().slice(0, 300)}`;
+    if (wrong !== undefined) return `an answer that is none (${wrong}): ${shown}`;
+  }
+  return undefined;
 }
 
 /** All that comes back until the other side ends; undefined where it does not. */
@@ -172,14 +176,14 @@ function exchanged(port, bytes) {
 }
 
 /** What says that it is JSON is; `internal.bug` is counted by the gateway itself. */
-function isJson({ headers, body }) {
-  if (!/json/.test(headers.get("content-type") ?? "")) return true;
-  if (headers.has("content-encoding") || body.length === 0) return true;
+function wrongJson({ headers, body }) {
+  if (!/json/.test(headers.get("content-type") ?? "")) return undefined;
+  if (headers.has("content-encoding") || body.length === 0) return undefined;
   try {
     JSON.parse(body.toString());
-    return true;
+    return undefined;
   } catch {
-    return false;
+    return "JSON that is none";
   }
 }
 
