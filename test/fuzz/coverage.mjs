@@ -48,6 +48,18 @@ export async function branchesOf(session, file, wanted) {
   return [...sums.values()];
 }
 
+/** How many were taken, of all and of each, as the page of evidence reads it. */
+export function sayBranches(modules) {
+  if (modules.length === 0) throw new Error("no module is of those whose branches are counted");
+  const [taken, all] = ["taken", "all"].map((key) =>
+    modules.reduce((sum, one) => sum + one[key], 0),
+  );
+  console.log(`ok  branches of ${modules.length} readers: ${taken} of ${all} taken`);
+  for (const { module, taken: own, all: of } of modules) {
+    console.log(`      ${module}: ${own} of ${of}`);
+  }
+}
+
 /** Where each branch begins. */
 function armsOf(text) {
   const source = ts.createSourceFile("a.js", text, ts.ScriptTarget.Latest, true, ts.ScriptKind.JS);

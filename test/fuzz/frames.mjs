@@ -1,6 +1,7 @@
 /**
  * `node test/fuzz/frames.mjs mysql|postgres [frames] [seed]`: frames by chance against that frontend, by
- * the same generator as its test. Fails on a bug, on a connection that takes over a second, and on memory that grows.
+ * the same generator as its test. Fails on a bug, on a connection that takes over a second, and on memory that grows. Says
+ * how many branches of what reads a client's bytes were taken.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { countedLine } from "../evidence/counted.mjs";
+import { branchesOf, sayBranches, startCoverage } from "./coverage.mjs";
 
 const [wire, wanted, seedGiven] = process.argv.slice(2);
 if (wire !== "mysql" && wire !== "postgres") throw new Error("which wire: mysql or postgres?");
@@ -16,6 +18,12 @@ const firstSeed = Number(seedGiven ?? Math.floor(Math.random() * 2 ** 31));
 const framesPerRun = 250_000;
 const slowestMsMax = 1000;
 const growthBytesMax = 200e6;
+
+/** What reads bytes of a client; what is behind it has tests of its own. */
+const readers = {
+  mysql: /wire\/src\/mysql\/|frontends\/src\/mysql\/(connection|machine|inbox|login)/,
+  postgres: /wire\/src\/postgres\/|frontends\/src\/postgres\/(connection|machine|inbox|login)/,
+};
 
 const source = new URL(`../../packages/frontends/src/${wire}/rig/fuzz.ts`, import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), "gateway-fuzz-"));
@@ -33,8 +41,10 @@ try {
       js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
     },
   });
+  const session = await startCoverage();
   const { fuzz } = await import(pathToFileURL(outfile).href);
   await run(fuzz);
+  sayBranches(await branchesOf(session, outfile, readers[wire]));
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { build } from "esbuild";
 import { countedLine } from "../evidence/counted.mjs";
+import { branchesOf, sayBranches, startCoverage } from "./coverage.mjs";
 
 const count = Number(process.argv[2] ?? 1_000_000);
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32);
@@ -30,8 +31,8 @@ await build({
   target: "node20",
   logLevel: "warning",
 });
+const session = await startCoverage();
 const { Chance, nodeAnswer, ourAnswer, piecesBy, responseBy } = await import(outfile);
-await rm(folder, { recursive: true });
 
 const before = process.memoryUsage().rss;
 const chance = new Chance(seed);
@@ -59,6 +60,8 @@ const { both, neither, stricter } = seen;
 console.log(
   `seed ${seed}: ${count} responses, ${both} taken by both, ${neither} by neither, ${stricter} refused by ours alone`,
 );
+sayBranches(await branchesOf(session, outfile, /wire\/src\/http\/(?!rig)/));
+await rm(folder, { recursive: true });
 console.log(countedLine("badInputs", count));
 for (const problem of problems) console.log(problem);
 process.exit(problems.length > 0 ? 1 : 0);

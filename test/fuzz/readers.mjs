@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { countedLine } from "../evidence/counted.mjs";
-import { branchesOf, startCoverage } from "./coverage.mjs";
+import { branchesOf, sayBranches, startCoverage } from "./coverage.mjs";
 
 const seconds = Number(process.argv[2] ?? 60);
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
@@ -95,15 +95,5 @@ async function inTurn(book, { Chance, name, target, from }) {
       problems.push(`FAILED   ${name}, FUZZ_SEED=${one}: ${error.stack}`);
       return;
     }
-  }
-}
-
-function sayBranches(modules) {
-  const [taken, all] = ["taken", "all"].map((key) =>
-    modules.reduce((sum, one) => sum + one[key], 0),
-  );
-  console.log(`ok  branches of ${modules.length} readers: ${taken} of ${all} taken`);
-  for (const { module, taken: own, all: of } of modules) {
-    console.log(`      ${module}: ${own} of ${of}`);
   }
 }

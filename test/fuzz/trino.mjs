@@ -1,7 +1,7 @@
 /**
  * `node test/fuzz/trino.mjs N [seed]`: N made-up requests into the readers of the Trino wire, and a
  * hundredth of them over sockets against a listener. Ends with 1 when one of them throws, is logged as
- * a bug, takes longer than a second, or when memory does not come back.
+ * a bug, takes longer than a second, or when memory does not come back. Says how many branches of the readers were taken.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,10 +9,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { countedLine } from "../evidence/counted.mjs";
+import { branchesOf, sayBranches, startCoverage } from "./coverage.mjs";
 
 const count = Number(process.argv[2] ?? 1_000_000);
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32);
 const grownMax = 200 * 1024 * 1024;
+const readers =
+  /wire\/src\/trino\/|frontends\/src\/trino\/(read|session|login|body|exchange|requests)/;
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 const folder = await mkdtemp(join(tmpdir(), "fuzz-trino-"));
@@ -26,8 +29,8 @@ await build({
   target: "node20",
   logLevel: "warning",
 });
+const session = await startCoverage();
 const { fuzzListener, fuzzReaders } = await import(outfile);
-await rm(folder, { recursive: true });
 
 const before = process.memoryUsage().rss;
 const from = performance.now();
@@ -51,6 +54,8 @@ if (grown > grownMax) problems.push(`memory grew by ${Math.round(grown / 1024 / 
 console.log(
   `seed ${seed}: ${count} requests read, ${requests} over sockets, ${Math.round((performance.now() - from) / 1000)} s, slowest ${Math.round(slowestMs)} ms, memory ${Math.round(grown / 1024 / 1024)} MB, answers ${JSON.stringify(statuses)}`,
 );
+sayBranches(await branchesOf(session, outfile, readers));
+await rm(folder, { recursive: true });
 console.log(countedLine("badInputs", count + requests));
 for (const problem of problems) console.log(problem);
 process.exit(problems.length > 0 ? 1 : 0);
