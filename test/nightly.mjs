@@ -11,7 +11,15 @@ import { fileURLToPath } from "node:url";
 import { evidencePage, keptOf } from "./evidence/page.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const frames = "5000000";
+/** A shorter night says so by these, and the page says it with the run. */
+const {
+  FUZZ_FRAMES: frames = "5000000",
+  FUZZ_REQUESTS: requests = "1000000",
+  FUZZ_SECS: fuzzSecs = "3600",
+  SIM_SEEDS = "10000",
+  SOAK_SECS = "3600",
+  SWARM_SECS = "3600",
+} = process.env;
 /** Of what one run prints, its end: there the failures and totals stand. */
 const textMax = 2_000_000;
 
@@ -20,6 +28,7 @@ const runs = [
   [
     "simulated fleets and the model of leases",
     ["node_modules/vitest/vitest.mjs", "run", "test/sim"],
+    { SIM_SEEDS },
   ],
   [
     "simulated fleets over the functions of the database, and with planted bugs",
@@ -65,11 +74,7 @@ const runs = [
     "small wrongs in what decides who, where and as whom",
     ["test/mutation/run.mjs", ...(process.env.MUTATION_ARGS?.split(" ") ?? [])],
   ],
-  [
-    "two faults at once, an hour unless told",
-    ["test/fleet/run.mjs", "f25"],
-    { SWARM_SECS: process.env.SWARM_SECS ?? "3600" },
-  ],
+  ["two faults at once, an hour unless told", ["test/fleet/run.mjs", "f25"], { SWARM_SECS }],
   [
     "attacks, each with what is let through",
     ["node_modules/vitest/vitest.mjs", "run", "test/abuse"],
@@ -77,7 +82,7 @@ const runs = [
   ],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
   ["ten thousand queries, each poll to another worker", ["test/fleet/run.mjs", "anyWorker"]],
-  ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
+  ["steady load, an hour unless told", ["test/fleet/run.mjs", "soak"], { SOAK_SECS }],
   ["Trino's clients direct and through", ["test/real/run.mjs", "trinoServer"]],
   ["tokens of a Keycloak, exchanged for those of Trino", ["test/real/run.mjs", "keycloak"]],
   [
@@ -95,16 +100,16 @@ const runs = [
   ["ten thousand statements direct and through, PostgreSQL", ["test/real/run.mjs", "adbcPostgres"]],
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],
   ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],
-  ["requests by chance, Trino", ["test/fuzz/trino.mjs", "1000000"]],
+  ["requests by chance, Trino", ["test/fuzz/trino.mjs", requests]],
   [
     "inputs by chance, readers of every other wire, of tokens and of processes",
-    ["test/fuzz/readers.mjs", process.env.FUZZ_SECS ?? "3600"],
+    ["test/fuzz/readers.mjs", fuzzSecs],
   ],
   [
     "requests by chance over sockets, every wire of HTTP and the admin API",
-    ["test/fuzz/sockets.mjs", process.env.FUZZ_SECS ?? "3600"],
+    ["test/fuzz/sockets.mjs", fuzzSecs],
   ],
-  ["calls by chance, Arrow Flight SQL", ["test/fuzz/flight.mjs", process.env.FUZZ_SECS ?? "3600"]],
+  ["calls by chance, Arrow Flight SQL", ["test/fuzz/flight.mjs", fuzzSecs]],
   ["HTTP responses by chance, beside node:http", ["test/fuzz/http.mjs", "200000"]],
 ];
 const env = {
@@ -113,7 +118,6 @@ const env = {
   FLEET_KILLS: "10",
   FLEET_POLLED: "10000",
   FLEET_POLLED_WIRES: "1000",
-  SOAK_SECS: "3600",
 };
 
 const words = process.argv.slice(2);
@@ -127,13 +131,14 @@ const about = {
 const keptFile = join(root, "test/evidence/kept.jsonl");
 const kept = new Map(keptLines().map((run) => [run.name, run]));
 let failed = 0;
-for (const [name, args, more] of picked) {
+for (const [name, args, more = {}] of picked) {
   const fromMs = performance.now();
   const { code, text } = await ran(args, more);
   console.log(`${code === 0 ? "passed" : "FAILED"}   ${name}`);
   if (code !== 0) failed += 1;
   const seconds = (performance.now() - fromMs) / 1000;
-  const command = `node ${args.join(" ")}`;
+  const told = Object.entries(more).map(([key, value]) => `${key}=${value} `);
+  const command = `${told.join("")}node ${args.join(" ")}`;
   kept.set(name, keptOf({ name, command, ...about, code, seconds, text }));
   writePage();
 }
@@ -158,7 +163,7 @@ function writePage() {
   writeFileSync(join(root, "docs/reference/evidence.md"), evidencePage(made, left));
 }
 
-function ran(args, more = {}) {
+function ran(args, more) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: root,

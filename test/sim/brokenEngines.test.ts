@@ -10,12 +10,11 @@ import { planeOf, queryOf, type TestPlane } from "@gateway/core/run/rig/plane.ts
 import { runQuery } from "@gateway/core/run/run.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { describe, expect, it } from "vitest";
+import { limitMs, sayPlayed, seedsBy } from "./seeds.ts";
 
-const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
-const seeds = Array.from({ length: nightly ? 10_000 : 50 }, (_, index) => index + 1);
+const seeds = seedsBy(50);
 /** A planted bug shows within these. */
 const plantedSeeds = seeds.slice(0, 50);
-const limitMs = nightly ? 3_600_000 : 120_000;
 
 const clusters = ["one", "two", "three"] as const;
 const queries = 8;
@@ -66,6 +65,7 @@ describe("queries over engines that break", () => {
       // What never happened was not tested.
       expect(Math.min(...deeds.map((deed) => met.get(deed) ?? 0))).toBeGreaterThan(seeds.length);
       expect(elsewhere).toBeGreaterThan(seeds.length / 2);
+      sayPlayed("gateways over engines that break", seeds);
     },
     limitMs,
   );

@@ -5,15 +5,12 @@
 import { strategyOf } from "@gateway/core/cluster/strategy.ts";
 import { describe, expect, it } from "vitest";
 import { diceOf, groupOf, randomFleet, SimFleet, type Dice, type SimPlan } from "./fleet.ts";
+import { limitMs, sayPlayed, seedsBy } from "./seeds.ts";
 
 /** How long clients come back in the tests of saturation; what is served after it is no contest. */
 const saturatedMs = 3_000;
 
-const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
-/** Seconds of work on a busy machine; the limit only ends a run that hangs. */
-const limitMs = nightly ? 3_600_000 : 120_000;
-
-const seeds = Array.from({ length: nightly ? 10_000 : 25 }, (_, index) => index + 1);
+const seeds = seedsBy(25);
 
 describe("a fleet under random load", () => {
   it(
@@ -36,6 +33,7 @@ describe("a fleet under random load", () => {
       });
       // A simulation in which nothing happens proves nothing.
       expect(Math.min(totals.served, totals.refused, totals.left)).toBeGreaterThan(100);
+      sayPlayed("gateways under random load", seeds);
     },
     limitMs,
   );

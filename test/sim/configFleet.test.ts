@@ -5,14 +5,11 @@
  */
 import { describe, expect, it } from "vitest";
 import { brokenIn, runFleet, type Planted } from "./configFleet.ts";
+import { limitMs, sayPlayed, seedsBy } from "./seeds.ts";
 
-const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
-/** Seconds of work on a busy machine; the limit only ends a run that hangs. */
-const limitMs = nightly ? 3_600_000 : 120_000;
-
-const seeds = seedsUpTo(nightly ? 10_000 : 8);
+const seeds = seedsBy(8);
 /** A planted bug shows within these. */
-const plantedSeeds = seedsUpTo(200);
+const plantedSeeds = Array.from({ length: 200 }, (_, index) => index + 1);
 /** Where the rarest one did, to look there first. */
 const rarest = { bug: "I6 forgets its revision", seed: 16 };
 
@@ -48,6 +45,7 @@ describe("a fleet with a bad network", () => {
       expect(totals.kills).toBe(3 * seeds.length);
       expect(totals.lost).toBeGreaterThan(seeds.length / 2);
       expect(totals.revisions).toBeGreaterThan(7.5 * seeds.length);
+      sayPlayed("fleets under a bad network", seeds);
     },
     limitMs,
   );
@@ -77,7 +75,3 @@ describe("a fleet with a bad network", () => {
     limitMs,
   );
 });
-
-function seedsUpTo(last: number): readonly number[] {
-  return Array.from({ length: last }, (_, index) => index + 1);
-}

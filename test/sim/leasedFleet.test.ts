@@ -5,10 +5,9 @@
  */
 import { describe, expect, it } from "vitest";
 import { play } from "./leasedPlay.ts";
+import { limitMs, sayPlayed, seedsBy } from "./seeds.ts";
 
-const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
-const seeds = Array.from({ length: nightly ? 10_000 : 15 }, (_, index) => index + 1);
-const limitMs = nightly ? 3_600_000 : 120_000;
+const seeds = seedsBy(15);
 
 describe("a fleet that shares its caps by leases", () => {
   it(
@@ -46,6 +45,7 @@ describe("a fleet that shares its caps by leases", () => {
       expect(Math.min(killed, frozen, suspended, set, down, blind)).toBeGreaterThan(
         seeds.length / 4,
       );
+      sayPlayed("fleets that share caps by leases", seeds);
     },
     limitMs,
   );

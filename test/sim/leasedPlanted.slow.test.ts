@@ -1,11 +1,10 @@
 /** The fleets of leasedFleet.test.ts with a bug in each: what they judge by finds it. */
 import { describe, expect, it } from "vitest";
 import { play, type Planted } from "./leasedPlay.ts";
+import { limitMs, nightly } from "./seeds.ts";
 
-const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
 /** A planted bug needs its own accident, which comes once in a hundred fleets. */
 const plantedSeeds = Array.from({ length: nightly ? 10_000 : 200 }, (_, index) => index + 1);
-const limitMs = nightly ? 3_600_000 : 120_000;
 
 describe("a fleet that shares its caps by leases", () => {
   it.each<[string, Planted]>([
