@@ -43,7 +43,7 @@ const runs = [
   [
     "every test that needs nothing but Node, with the cases of a night",
     // Those of test/sim have runs of their own.
-    ["node_modules/vitest/vitest.mjs", "run", "--testTimeout=600000", "--exclude=test/sim/**"],
+    ["node_modules/vitest/vitest.mjs", "run", "--exclude=test/sim/**"],
   ],
   [
     "ordinary queries, a million answers",

@@ -53,7 +53,7 @@ afterAll(async () => {
   gateway.kill("SIGTERM");
   await left;
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 // Only Linux counts the work of a thread for others to read.
 describe.skipIf(process.platform !== "linux").each(wires)("beside long texts over %s", (wire) => {

@@ -48,7 +48,7 @@ beforeAll(async () => {
   if (first === undefined) throw new Error("no wires");
   patient = await Promise.all(wires.map((open) => open(gateway)));
   beside = await first(gateway, "bob");
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([...hurried, ...patient, beside].map((wire) => wire.close()));
   await gateway[Symbol.asyncDispose]();

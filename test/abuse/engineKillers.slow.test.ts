@@ -56,7 +56,7 @@ beforeAll(async () => {
   beside = await first(gateway, "bob");
   hurried = await first(gateway, "carol");
   await beside.ask("create table kept as select 7 as a");
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([...open, beside, hurried].map((wire) => wire.close()));
   await gateway[Symbol.asyncDispose]();

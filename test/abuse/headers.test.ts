@@ -24,7 +24,7 @@ beforeAll(async () => {
       routingFallback: "alices",
     }),
   );
-}, 30_000);
+});
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 

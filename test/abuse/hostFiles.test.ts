@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateway = await gatewayOf(
     configOf({ clusters: { local: { engine: "duckDb", allowedDirectories } } }),
   );
-}, 30_000);
+});
 
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();

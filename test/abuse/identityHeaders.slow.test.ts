@@ -13,7 +13,7 @@ beforeAll(async () => {
   gateway = await gatewayOf(
     configOf({ auth: { provider: "static", staticUsers: { users: { alice, bob } } } }),
   );
-}, 30_000);
+});
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 

@@ -50,14 +50,14 @@ beforeAll(async () => {
   gateway = { ports: found } as unknown as TestGateway;
   await Promise.all(wires.map(([, ask]) => ask(gateway, { sql: "select 1" })));
   quietBytes = residentBytes();
-}, 60_000);
+});
 
 afterAll(async () => {
   const left = exitOf(child);
   child.kill("SIGTERM");
   await left;
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 describe("sixty-four large texts at once", () => {
   it.each(wires)(

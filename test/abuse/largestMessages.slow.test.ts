@@ -45,14 +45,14 @@ beforeAll(async () => {
   gateway = { ports: found } as unknown as TestGateway;
   await askPg(gateway, { sql: "select 1", user: "bob" });
   quietBytes = memoryBytes(pid, "VmRSS");
-}, 60_000);
+});
 
 afterAll(async () => {
   const left = exitOf(child);
   child.kill("SIGTERM");
   await left;
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 /** How each protocol sends one, and its word for a text that is too long. */
 const wires: readonly (readonly [string, () => () => Promise<string>, string])[] = [

@@ -21,7 +21,7 @@ beforeAll(async () => {
     gatewayFor({ maxRunningPerUser: 2 }),
     gatewayFor({ maxTransactionSecs: 1 }),
   ]);
-}, 30_000);
+});
 
 afterAll(async () => {
   await Promise.all([capped[Symbol.asyncDispose](), shortLived[Symbol.asyncDispose]()]);

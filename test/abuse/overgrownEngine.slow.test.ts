@@ -38,7 +38,7 @@ beforeAll(async () => {
   if (first === undefined) throw new Error("no wires");
   beside = await first(gateway, "bob");
   await beside.ask("create table kept as select 7 as a");
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([...open, beside].map((wire) => wire.close()));
   await gateway[Symbol.asyncDispose]();

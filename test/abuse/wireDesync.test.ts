@@ -10,7 +10,7 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   gateway = await gatewayOf(configOf());
-}, 30_000);
+});
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 
