@@ -44,6 +44,8 @@ export class FakeLdap implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   mood: LdapMood = "well";
+  /** What whoever binds by a name is answered, whatever the password (RFC 4511 appendix A). */
+  namedCode: number | undefined;
   /** Names of every bind, in order; a bind without a name is the empty text. */
   readonly binds: string[] = [];
   /** Every filter with its values left out. */
@@ -151,6 +153,7 @@ export class FakeLdap implements AsyncDisposable {
     this.binds.push(dn);
     if (this.mood === "busy") return reply(0x61, ...result(51));
     if (this.mood === "referring") return reply(0x61, ...result(10));
+    if (this.namedCode !== undefined && dn !== "") return reply(0x61, ...result(this.namedCode));
     const entry = this.#options.entries.find((one) => sameName(one.dn, dn));
     const right =
       (password === "" && this.letsNobodyIn) ||

@@ -124,6 +124,16 @@ export const equivalents = [
     why: "a word has no key and no algorithms: verifying by it throws, which refuses as well",
   },
   {
+    file: "packages/access/src/policy/remotePolicy.ts",
+    whats: ["if (this.#config.cacheTtlMs > 0) always"],
+    why: "what is remembered then is over at once",
+  },
+  {
+    file: "packages/core/src/run/step/live.ts",
+    whats: ['backendIdentity.mode === "serviceAccount" ? never'],
+    why: "the service account has no name: it is undefined there as well",
+  },
+  {
     file: "packages/access/src/guard/webhook.ts",
     whats: ["cacheTtlMs > 0 ? always"],
     why: "nothing is remembered then, under whatever key it is looked for",
@@ -156,6 +166,7 @@ export const equivalents = [
   },
   ...[
     ["packages/access/src/catalog/engine.ts", "other.columns[index]"],
+    ["packages/access/src/catalog/engine.ts", "backend.dialect"],
     ["packages/access/src/client/ldap/directory.ts", "this.#config.userSearchBase"],
     ["packages/access/src/client/oidc/oidc.ts", "identity.expiresAtMs"],
     ["packages/access/src/client/static/saslPrep.ts", "character.codePointAt(0)"],

@@ -77,6 +77,17 @@ describe("a guard of scanned bytes", () => {
     expect((await saidOf(allowing, refusal)).said).toEqual(refusal);
   });
 
+  it("shows where its engine's refusal lies in the client's own text alone", async () => {
+    const { asked, late } = lateOf([{ maxBytes: 1 }], "select n");
+    const askScan = async () => err({ ...gatewayError("query.syntax"), position: 8 });
+    const positionIn = async (engineSql: string) => {
+      const said = await lateSaid({ ...asked, engineSql }, { ...late, askScan });
+      return said?.ok === false ? [said.error.code, said.error.position] : said;
+    };
+    expect(await positionIn("select n")).toEqual(["query.syntax", 8]);
+    expect(await positionIn("SELECT N")).toEqual(["query.syntax", undefined]);
+  });
+
   it("asks nobody about the bounds of a transaction", async () => {
     expect(await saidOf([{ maxBytes: 1 }], undefined, "begin")).toEqual({
       said: undefined,

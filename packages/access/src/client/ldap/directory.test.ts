@@ -24,6 +24,21 @@ describe("Directory", () => {
     expect(fake.binds).toContain(dn);
   });
 
+  it.each<readonly [number, string]>([
+    // Unwilling, as where an account is locked.
+    [53, "refused"],
+    [51, "unavailable"],
+  ])("takes the code %d of a user's own bind for %s", async (code, outcome) => {
+    await using fake = await FakeLdap.start({ entries: [alice] });
+    const host = virtualHost(1);
+    const config = ldapSchema.parse({ url: fake.url, userSearchBase: people });
+    await using directory = new Directory(config, host);
+    fake.namedCode = code;
+    expect(await directory.login("alice", "secret", "here")).toBe(outcome);
+    const told = host.log.lines.map(({ fields }) => fields["reason"]);
+    expect(told).toEqual(outcome === "refused" ? [] : [`result ${code}`]);
+  });
+
   it("searches as the account that is configured, with its password", async () => {
     const { bindDn, service } = accountOf();
     await using fake = await FakeLdap.start({ entries: [service, alice] });

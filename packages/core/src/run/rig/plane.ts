@@ -42,6 +42,8 @@ export interface PlaneOptions {
     readonly translate?: GatewayError;
     readonly identify?: GatewayError;
   };
+  /** Policies have to wait for somebody, as a policy server. */
+  readonly policedLater?: boolean;
   /** What policies note of every query. */
   readonly acted?: readonly string[];
   readonly routeThrows?: boolean;
@@ -127,8 +129,10 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
     tagged: (query) => query,
     police: (query, log) => {
       for (const action of options.acted ?? []) log.acted(action);
-      if (options.refuse?.police !== undefined) return err(options.refuse.police);
-      return ok({ ...query, allowedSql: query.sql });
+      const refusal = options.refuse?.police;
+      const policed =
+        refusal === undefined ? ok({ ...query, allowedSql: query.sql }) : err(refusal);
+      return options.policedLater === true ? Promise.resolve(policed) : policed;
     },
     shown: (_query, tables) => tables,
     admission: (query, excluded) => {

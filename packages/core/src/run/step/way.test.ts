@@ -44,18 +44,29 @@ describe("a query that waits for a slot", () => {
   });
 });
 
-describe("a query that the policy refuses", () => {
-  it("ends with the refusal, reaches no engine and holds nothing", async () => {
-    const police = gatewayError("policy.denied");
-    let asked = 0;
-    const counted = async function* (): ResultStream {
-      asked += 1;
-      yield* oneRow();
-    };
-    const plane = planeOf({ clusters: { one: counted }, refuse: { police } });
-    expect(await lastOf(plane, new Home())).toBe("policy.denied");
-    expect([asked, plane.slots.size, plane.host.log.bugs]).toEqual([0, 0, []]);
+describe("a query whose policy has to wait for somebody", () => {
+  it("runs where that one says so", async () => {
+    const plane = planeOf({ clusters: { one: oneRow }, policedLater: true });
+    expect(await lastOf(plane, new Home())).toBe("done");
+    expect([plane.slots.size, plane.host.log.bugs]).toEqual([0, []]);
   });
+});
+
+describe("a query that the policy refuses", () => {
+  it.each([false, true])(
+    "ends so, reaches no engine and holds nothing (later: %s)",
+    async (policedLater) => {
+      const police = gatewayError("policy.denied");
+      let asked = 0;
+      const counted = async function* (): ResultStream {
+        asked += 1;
+        yield* oneRow();
+      };
+      const plane = planeOf({ clusters: { one: counted }, refuse: { police }, policedLater });
+      expect(await lastOf(plane, new Home())).toBe("policy.denied");
+      expect([asked, plane.slots.size, plane.host.log.bugs]).toEqual([0, 0, []]);
+    },
+  );
 });
 
 describe("the record of a query", () => {
