@@ -28,7 +28,7 @@ describe("data that does not fit into memory", () => {
     expect(failure).toBe("53200");
     expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
     await client.end();
-  }, 60_000);
+  }, 300_000);
 
   it("leaves no readable value in the temporary files of the folder that is set", async () => {
     const local = { ...small, tempDirectory: folder };
@@ -39,7 +39,7 @@ describe("data that does not fit into memory", () => {
     expect(files.reduce((sum, file) => sum + file.length, 0)).toBeGreaterThan(1_000_000);
     for (const file of files) expect(file.includes(canary)).toBe(false);
     await client.end();
-  }, 60_000);
+  }, 300_000);
 });
 
 async function clientOf(gateway: TestGateway): Promise<pg.Client> {
