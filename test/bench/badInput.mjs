@@ -3,6 +3,7 @@
  * a hundred thousand items and a million parentheses. Alone and beside in turns, in one run.
  */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { hashSync } from "bcryptjs";
@@ -70,7 +71,9 @@ async function measured({ stage, kind, other, port, by }) {
       slowestMs = Math.max(slowestMs, Number(ms));
     }
   }
+  const gone = once(child, "close");
   child.stdin.end();
+  await gone;
   const p50 = [alone, beside].map((times) => quantile(sorted(times), 0.5));
   const p99 = [alone, beside].map((times) => quantile(sorted(times), 0.99));
   return {

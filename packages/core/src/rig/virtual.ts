@@ -103,7 +103,11 @@ export function virtualHost(
     random,
     randomBytes: (length) => Uint8Array.from({ length }, () => Math.floor(random() * 256)),
     threads,
-    slices: slicesOf({ othersServed: () => Promise.resolve(), nowMs: () => nowMs }),
+    slices: slicesOf({
+      othersServed: () => Promise.resolve(),
+      rested: () => Promise.resolve(),
+      nowMs: () => nowMs,
+    }),
     log: recordedLog(),
     metrics: recordedMetrics(),
     egress: anyEgress,

@@ -19,6 +19,16 @@ describe("slices", () => {
     expect(state.served).toBe(1 + 80 + 9 + 1);
   });
 
+  it("rest after half a millisecond of work beside others, and never where nobody is", async () => {
+    const { slices, state, steps } = made(0.125);
+    await slices.run({ steps: steps(40, "alone"), user: "ann", client });
+    expect(state.rests).toBe(0);
+    state.othersMs = [0.125];
+    await slices.run({ steps: steps(40, "beside"), user: "ann", client });
+    // Four steps in one slice, then nine times four alone; the end takes no time.
+    expect(state.rests).toBe(10);
+  });
+
   it("go round the users, and within a user one after the other", async () => {
     const { slices, steps } = made(1);
     const ended: string[] = [];
@@ -71,11 +81,14 @@ describe("slices", () => {
 
 /** `stepMs`: how long each step takes; `othersMs`: how long others are served after each of the first slices. */
 function made(stepMs: number) {
-  const state = { served: 0, nowMs: 0, othersMs: [] as number[] };
+  const state = { served: 0, rests: 0, nowMs: 0, othersMs: [] as number[] };
   const slices = slicesOf({
     othersServed: async () => {
       state.served += 1;
       state.nowMs += state.othersMs.shift() ?? 0;
+    },
+    rested: async () => {
+      state.rests += 1;
     },
     nowMs: () => state.nowMs,
   });

@@ -9,6 +9,8 @@ import type { SlicedWork, Slices } from "../port/host.ts";
 export interface SlicesParts {
   /** Resolves when the loop served others. */
   readonly othersServed: () => Promise<void>;
+  /** Resolves after a moment in which the thread has nothing to do but to serve others: a millisecond or so. */
+  readonly rested: () => Promise<void>;
   readonly nowMs: () => number;
 }
 
@@ -25,6 +27,12 @@ const servedMs = 0.05;
  */
 const besideMs = 20;
 
+/**
+ * Work beside others, after which the thread rests. Without a rest one sender of bad texts keeps it busy for good: a
+ * query that comes back to it then waits for its processor as well, behind a thread that has used all of its time.
+ */
+const untilRestMs = 0.5;
+
 interface Job {
   readonly client: { readonly over: boolean };
   /** One step. True when there is none left. */
@@ -33,7 +41,7 @@ interface Job {
   end(thrown?: unknown): void;
 }
 
-export function slicesOf({ othersServed, nowMs }: SlicesParts): Slices {
+export function slicesOf({ othersServed, rested, nowMs }: SlicesParts): Slices {
   /** Work by user, in the order of their next turns. */
   const users = new Map<string, Job[]>();
   let working = false;
@@ -58,17 +66,24 @@ export function slicesOf({ othersServed, nowMs }: SlicesParts): Slices {
   async function workOff(): Promise<void> {
     working = true;
     let besideUntilMs = Number.NEGATIVE_INFINITY;
+    /** Milliseconds of work since the last rest. */
+    let workedMs = 0;
     for (let [first] = users; first !== undefined; [first] = users) {
       const [user, jobs] = first;
       const [job] = jobs;
       users.delete(user);
-      const forMs = nowMs() < besideUntilMs ? 0 : sliceMs;
+      const startMs = nowMs();
+      const forMs = startMs < besideUntilMs ? 0 : sliceMs;
       if (job !== undefined && slice(job, forMs)) jobs.shift();
       if (jobs.length > 0) users.set(user, jobs);
       const fromMs = nowMs();
       await othersServed();
       const toMs = nowMs();
       if (toMs - fromMs > servedMs) besideUntilMs = toMs + besideMs;
+      workedMs += fromMs - startMs;
+      if (workedMs < untilRestMs) continue;
+      workedMs = 0;
+      if (toMs < besideUntilMs) await rested();
     }
     working = false;
   }

@@ -16,7 +16,7 @@ describe("LongTexts", () => {
     const texts = new LongTexts();
     const ended: string[] = [];
     // Each text is one slice where no time passes.
-    const still = slicesOf({ othersServed: () => turn(), nowMs: () => 0 });
+    const still = slicesOf({ othersServed: () => turn(), rested: () => turn(), nowMs: () => 0 });
     const admit = async (user: string, name: string) => {
       expect(await texts.admit(textOf({ user }), still)).toBeUndefined();
       ended.push(name);

@@ -29,7 +29,11 @@ export function suiteHost(): SuiteHost {
     random: () => still.random(),
     randomBytes: (length) => Uint8Array.from(randomBytes(length)),
     threads: still.threads,
-    slices: slicesOf({ othersServed: () => setImmediate(), nowMs: () => clock.nowMs() }),
+    slices: slicesOf({
+      othersServed: () => setImmediate(),
+      rested: () => setImmediate(),
+      nowMs: () => clock.nowMs(),
+    }),
     log: still.log,
     metrics: still.metrics,
     egress: still.egress,

@@ -1,7 +1,7 @@
 /** The host of a real process. */
 import { randomBytes } from "node:crypto";
 import { delimiter, dirname, isAbsolute, resolve } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Host } from "@gateway/core/port/host.ts";
 import { slicesOf } from "@gateway/core/tool/slices.ts";
 import { ScriptHost } from "@gateway/sql/script/scriptHost.ts";
@@ -41,7 +41,11 @@ export function nodeHost(
     threads,
     sql: new SqlThreads({ clock: systemClock, threads, log }),
     scripts: new ScriptHost({ threads, clock: systemClock }),
-    slices: slicesOf({ othersServed: () => setImmediate(), nowMs: () => systemClock.nowMs() }),
+    slices: slicesOf({
+      othersServed: () => setImmediate(),
+      rested: () => setTimeout(1),
+      nowMs: () => systemClock.nowMs(),
+    }),
     log,
     metrics,
     egress: egressOf(limits),
