@@ -38,6 +38,15 @@ describe("a real Trino", () => {
     ["create table memory.default.scanned as table tpch.tiny.orders with data", orders],
     ["insert into memory.default.nowhere (a) select o_comment from tpch.tiny.orders", comments],
     ["delete from tpch.tiny.orders where o_comment = $1", orders, [text]],
+    ["update tpch.tiny.orders set o_comment = $1 where o_comment = 'y'", orders, [text]],
+    [
+      "update tpch.tiny.orders set o_comment = (select max(o_comment) from tpch.tiny.orders)",
+      orders + comments,
+    ],
+    [
+      "merge into tpch.tiny.orders o using (select o_comment from tpch.tiny.orders) s on o.o_comment = s.o_comment when matched then delete",
+      orders + comments,
+    ],
     ["select 1", 0],
     ["show tables from tpch.tiny", 0],
     ["create table memory.default.scanned (a bigint)", 0],
@@ -48,7 +57,7 @@ describe("a real Trino", () => {
   it.each([
     "select * from system.runtime.nodes",
     "select * from table(sequence(1, 10))",
-    "update tpch.tiny.orders set o_comment = ''",
+    "merge into tpch.tiny.orders o using tpch.tiny.orders s on o.o_orderkey = s.o_orderkey when matched and exists (table tpch.tiny.nation) then delete",
     "explain analyze select * from tpch.tiny.orders",
   ])("does not say how much is read by %s", async (sql) => {
     expect(await asked(sql)).toHaveProperty("value.unknown");

@@ -6,6 +6,7 @@
 import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
 import { holds, outerTokens, readsNoTable } from "../../scanning.ts";
+import { mergedQuery, updatedQuery } from "./changes.ts";
 
 /** `unknown`: it may read tables, and there is no query that reads the same. */
 export type Scanning = { readonly kind: "nothing" } | { readonly kind: "unknown" } | Planned;
@@ -35,6 +36,8 @@ export function scanningOf(sql: string): Scanning {
   if (kind === "select") return { kind: "planned", sql, start: 0, own: 0 };
   if (kind === "insert") return cut(sql, insertedFrom(sql));
   if (kind === "delete") return deleted(sql);
+  if (kind === "update") return written(updatedQuery(sql));
+  if (kind === "merge") return written(mergedQuery(sql));
   if (readsNoTable.has(kind)) return isNothing;
   if (kind === "explain") return holds(sql, "trino", ["ANALYZE"]) ? isUnknown : isNothing;
   if (tag === "CREATE TABLE" && holds(sql, "trino", ["AS"], 0)) return cut(sql, createdFrom(sql));
@@ -53,6 +56,11 @@ function cut(sql: string, part: Part | undefined): Scanning {
   const { start, end } = part;
   if (`${sql.slice(0, start)}${sql.slice(end)}`.includes("?")) return isUnknown;
   return { kind: "planned", sql: sql.slice(start, end), start, own: 0 };
+}
+
+/** Its text stands nowhere in the statement as it is here. */
+function written(sql: string | undefined): Scanning {
+  return sql === undefined ? isUnknown : { kind: "planned", sql, start: 0, own: sql.length };
 }
 
 const allOf = "SELECT *";
