@@ -91,7 +91,10 @@ const runs = [
   ],
   ["pgx's own suite on the engine of the quick start", ["test/real/run.mjs", "goPgx"]],
   ["statements by chance, MySQL and MariaDB", ["test/real/run.mjs", "starRocks", "starRocksMysql"]],
-  ["JDBC every way, MySQL and MariaDB", ["test/real/run.mjs", "toolsOnMysql", "toolsOnMariadb"]],
+  [
+    "JDBC every way, MySQL and MariaDB",
+    ["test/real/run.mjs", "toolsOnMysql", "toolsOnMariadb", "cursorsOnMysql", "cursorsOnMariadb"],
+  ],
   [
     "an upgrade of a million records, and the store on a newer server",
     ["test/real/run.mjs", "debianPostgres", "embeddedPostgres"],

@@ -19,6 +19,7 @@ import { mysqlCliCases } from "./cases/mysqlCli.mjs";
 import { npmPackageCases } from "./cases/npmPackage.mjs";
 import { imageCases } from "./cases/image.mjs";
 import { alertCases, chartCases, workflowCases } from "./cases/infra.mjs";
+import { mariadbCursorsCases, mysqlCursorsCases } from "./cases/mysqlCursors.mjs";
 import { mariadbToolsCases, mysqlToolsCases } from "./cases/mysqlTools.mjs";
 import { keycloakCases } from "./cases/keycloak.mjs";
 import { mariadbCases } from "./cases/mariadb.mjs";
@@ -110,6 +111,8 @@ const suites = [
   starRocksLdapCases,
   mariadbToolsCases,
   mysqlToolsCases,
+  mariadbCursorsCases,
+  mysqlCursorsCases,
   grafanaPostgresCases,
   slapdCases,
   openFgaCases,

@@ -14,9 +14,13 @@ import { differencesOfMysqlMetadata, metadataDrivers } from "./mysqlMetadata.mjs
 export async function installMysqlTools() {
   const common = [installConnectorJ, installMariadbConnectorJ, installGrafana];
   const missing = (await allOf(common)).find((one) => one !== true);
+  const onMariadb = missing ?? (await installMariadb());
+  const onMysql = missing ?? (await installMysql());
   return {
-    toolsOnMariadb: missing ?? (await installMariadb()),
-    toolsOnMysql: missing ?? (await installMysql()),
+    toolsOnMariadb: onMariadb,
+    toolsOnMysql: onMysql,
+    cursorsOnMariadb: onMariadb,
+    cursorsOnMysql: onMysql,
   };
 }
 

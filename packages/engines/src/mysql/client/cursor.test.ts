@@ -101,6 +101,21 @@ const fetches = ({ server }: Stand) =>
     .map(({ payload }) => Buffer.from(payload).readUInt32LE(5));
 
 describe("a cursor of the server", () => {
+  it("that can not be opened is the statement's error, in the place of its columns' end", async () => {
+    await using stand = await standOf((seen) =>
+      seen.code === commandCode.stmtExecute
+        ? [Uint8Array.of(1), columnOf("a"), errorOf(1242, "21000")]
+        : scriptOf(5)(seen),
+    );
+    const events = opened(stand, { wanted: 0 });
+    const { value } = await events.next();
+    expect(value).toMatchObject({ kind: "failed", error: { sqlState: "21000" } });
+    expect(await next(events)).toBeUndefined();
+    // The connection is at rest, and serves the next one.
+    expect(await next(opened(stand, { wanted: 0 }))).toBe("query.invalid");
+    expect(stand.server.logins).toBe(1);
+  });
+
   it("is asked for the rows that are wanted, when they are", async () => {
     await using stand = await standOf(scriptOf(5));
     const cursor = { wanted: 0 };

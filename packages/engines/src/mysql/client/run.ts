@@ -14,7 +14,7 @@ import { commandCode, serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import { errorOf } from "../../starRocks/errors.ts";
 import { foundBy } from "../../starRocks/client/found.ts";
 import type { Member } from "../../starRocks/client/member.ts";
-import { readEof, readHead } from "../../starRocks/client/reply.ts";
+import { readEof, readError, readHead } from "../../starRocks/client/reply.ts";
 import { textBatch } from "../../starRocks/page/cells.ts";
 import { readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
@@ -162,7 +162,7 @@ interface Answering {
 function* readResult(reading: Answering, count: number, before: End | undefined): Course<Ended> {
   const { packets, native, format, counted, trace, open } = reading;
   const read = yield* readColumns(packets, count);
-  if ("code" in read) return read;
+  if ("code" in read || "error" in read) return read;
   // What is no client's own answer has one result.
   if (before !== undefined && !native) return severalResults;
   // A server answers without a cursor where the statement has none.
@@ -219,7 +219,11 @@ interface ReadColumns {
   readonly status: number;
 }
 
-function* readColumns(packets: Packets, count: number): Reading<ReadColumns | GatewayError> {
+/** A server that fails as it opens a cursor says so in the place of the end of the columns. */
+function* readColumns(
+  packets: Packets,
+  count: number,
+): Reading<ReadColumns | GatewayError | { readonly error: GatewayError }> {
   const columns: ReadColumn[] = [];
   while (columns.length < count) {
     const packet = packets.held() ?? (yield* waited(packets.one()));
@@ -230,6 +234,7 @@ function* readColumns(packets: Packets, count: number): Reading<ReadColumns | Ga
   }
   const end = packets.held() ?? (yield* waited(packets.one()));
   if (end === undefined) return brokenOf(packets);
+  if (end.payload[0] === 0xff) return { error: errorOf(readError(end.payload)) };
   if (end.payload[0] !== 0xfe) return noAnswer("an end of columns");
   return { columns, status: readEof(end.payload).status };
 }
