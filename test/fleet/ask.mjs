@@ -44,11 +44,11 @@ export async function cellOf(client, sql) {
   return String(rows[0]?.[0]);
 }
 
-export async function mysqlClient(gateway, password) {
+export async function mysqlClient(gateway, password, user = "alice") {
   const client = await mysql.createConnection({
     host,
     port: gateway.ports.mysqlWire,
-    user: "alice",
+    user,
     password,
     connectTimeout: answerMs,
   });
