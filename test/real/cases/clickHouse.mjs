@@ -18,6 +18,10 @@ export const clickHouseCases = {
       const server = await startClickHouse(cache);
       try {
         await tested("clickHouse", { GATEWAY_TEST_CLICKHOUSE: server.url }, 300);
+        const auth = { type: "basic", username: "gateway", password: "gateway-secret" };
+        const cluster = { engine: "clickHouse", endpoint: server.url, auth, database: "default" };
+        const place = { cluster, schema: "default", stored: "ENGINE = MergeTree ORDER BY id" };
+        await tested("engineCatalog", { GATEWAY_TEST_CATALOG: JSON.stringify(place) }, 600);
       } finally {
         await server.stop();
       }

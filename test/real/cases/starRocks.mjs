@@ -20,9 +20,10 @@ export const starRocksCases = {
         statements: "CREATE USER ann; GRANT ALL ON demo.* TO ann;",
       });
       try {
-        await tested(["starRocks", "mysqlFamily", "mysqlGenerated"], server);
-        const native = ["mysqlFamily", "mysqlGenerated", "mysqlTransactions", "mysqlPromises"];
-        await tested([...native, "mysqlCommands"], server, "mysql");
+        const both = ["mysqlFamily", "mysqlGenerated", "engineCatalog"];
+        await tested(["starRocks", ...both], server);
+        const native = ["mysqlTransactions", "mysqlPromises", "mysqlCommands"];
+        await tested([...both, ...native], server, "mysql");
       } finally {
         await server.stop();
       }
@@ -44,7 +45,7 @@ export const starRocksMysqlCases = {
     "the same answers direct and through, from MySQL": async () => {
       const server = await startMysql({ more: ["--local-infile=ON"] });
       try {
-        const both = ["mysqlFamily", "mysqlGenerated"];
+        const both = ["mysqlFamily", "mysqlGenerated", "engineCatalog"];
         await tested(both, { ...server, user: "alice" });
         await tested([...both, "mysqlTransactions"], { ...server, user: "alice" }, "mysql");
       } finally {
@@ -86,7 +87,12 @@ async function tested(
   const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
   const files = names.map((name) => `test/real/${name}.test.ts`);
   const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, ...files];
+  const auth = { type: "basic", username: user, password: `${user}-secret` };
+  const place = `127.0.0.1:${port}`;
+  const at = engine === "mysql" ? { hosts: [place] } : { endpoint: `mysql://${place}` };
+  const cluster = { engine, ...at, auth, database: "demo" };
   const env = {
+    GATEWAY_TEST_CATALOG: JSON.stringify({ cluster, schema: "demo" }),
     GATEWAY_TEST_MARIADB: `${port}`,
     GATEWAY_TEST_MARIADB_CA: caFile,
     GATEWAY_TEST_MYSQL_FAMILY: `${port}`,

@@ -46,7 +46,10 @@ async function tested(name, seconds) {
   const { server } = await started();
   const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
   const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, `test/real/${name}.test.ts`];
-  const env = { GATEWAY_TEST_TRINO: server.url, NO_COLOR: "1" };
+  const cluster = { engine: "trino", endpoint: server.url, user: "alice" };
+  const place = { cluster, catalog: "memory", schema: "default", fixed: true };
+  const catalog = { GATEWAY_TEST_CATALOG: JSON.stringify(place) };
+  const env = { GATEWAY_TEST_TRINO: server.url, ...catalog, NO_COLOR: "1" };
   expectCode(await command(process.execPath, vitest, { env, seconds }));
 }
 
@@ -147,6 +150,8 @@ export const trinoEngineCases = {
     "generated statements tell a client the same": () => tested("trinoDirect", night ? 3_600 : 600),
     "its statistics say how much a statement would read, and a guard asks them": () =>
       tested("trinoScans", 300),
+    "it is the catalog of its own tables, for masks and for types": () =>
+      tested("engineCatalog", 600),
     "JDBC's driver tells the same of a database and its statements": async () => {
       const { server, gateway } = await started();
       expectText(await differencesOfMetadata(server.url, gateway.url), "");

@@ -97,6 +97,19 @@ describe("a division of whole numbers", () => {
     );
   });
 
+  it("is found in a table whose name has a catalog, and in no other table of the name", () => {
+    const whole = { path: ["lake", "shop", "orders"], columns: [{ name: "n", type: "bigint" }] };
+    const text = { path: ["lake", "old", "orders"], columns: [{ name: "n", type: "text" }] };
+    const more = { types: [text, whole] };
+    const made = (table: string) => of(`SELECT o.n / 2 FROM ${table} AS o`, "duckdb", more);
+    expect(made("Lake.shop.orders")).toMatchObject({
+      sql: "SELECT divide(o.n, 2) FROM Lake.shop.orders AS o",
+    });
+    expect(made("lake.old.orders")).toMatchObject({
+      sql: "SELECT o.n / 2 FROM lake.old.orders AS o",
+    });
+  });
+
   it("is let pass under strict where its types are known, and not without", () => {
     const strict = { proves: true, refuses: true };
     expect(of("SELECT id, qty / 2 FROM sales", "duckdb", strict)).toMatchObject({

@@ -99,8 +99,9 @@ const wordsIn: Partial<Record<Dialect, { readonly form: string; readonly called?
 function schemaOf(tables: readonly TypedTable[]) {
   return {
     tables: tables.map(({ path, columns }) => {
-      const [name = "", schema] = path.toReversed();
-      return { name, ...(schema !== undefined && { schema }), columns: [...columns] };
+      // The parser finds a name of three parts only under a schema that holds the first two.
+      const schema = path.slice(0, -1).join(".");
+      return { name: path.at(-1) ?? "", ...(schema !== "" && { schema }), columns: [...columns] };
     }),
   };
 }
