@@ -45,7 +45,7 @@ beforeAll(async () => {
   // Until V8 has compiled what a query runs through, on both sides.
   await asks(quietQueries);
   quietMs = metBy(await asks(quietQueries), 0.5);
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await bob.end();
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== "linux").each(wires)("beside long texts ove
       child.stdin.end();
       expect(metBy(work, 0.9)).toBeLessThan(timesQuiet * quietMs);
     },
-    120_000,
+    600_000,
   );
 });
 

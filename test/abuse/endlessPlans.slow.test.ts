@@ -68,7 +68,7 @@ describe("a plan that holds several slots", () => {
         expect(await wire.ask("select 1")).toEqual({ kind: "rows", rows: [["1"]] });
       }
     },
-    120_000,
+    600_000,
   );
 });
 
@@ -154,7 +154,7 @@ describe("the cancel of a plan without end", () => {
       expect(after).toHaveLength(before.length);
       await asked.close();
     },
-    120_000,
+    600_000,
   );
 });
 
