@@ -129,15 +129,6 @@ class MysqlCursors {
         return summed(r);
       }
     });
-    all.put("what has no cursor", () -> {
-      StringBuilder text = new StringBuilder();
-      for (String sql : new String[] {"show tables like 'fetch%'", "insert into fetched_into values (1, 'x')", "call add_rows()", "explain select 1", "do 1", "select 1 from dual where 1 = 0 for update"})
-        try (PreparedStatement s = c.prepareStatement(sql)) {
-          s.setFetchSize(1);
-          text.append(s.execute() ? rowsOf(s.getResultSet()) : "" + s.getUpdateCount()).append('\n');
-        }
-      return text;
-    });
   }
 
   static void beside(Map<String, Asked> all, Connection c) {
@@ -308,6 +299,15 @@ class MysqlCursors {
         c.rollback(point);
         return summed(r) + rowsOf(w.executeQuery("select count(*) from fetched"));
       }
+    });
+    all.put("what has no cursor", () -> {
+      StringBuilder text = new StringBuilder();
+      for (String sql : new String[] {"show tables like 'fetch%'", "insert into fetched_into values (1, 'x')", "call add_rows()", "explain select 1", "do 1", "select 1 from dual where 1 = 0 for update"})
+        try (PreparedStatement s = c.prepareStatement(sql)) {
+          s.setFetchSize(1);
+          text.append(s.execute() ? rowsOf(s.getResultSet()) : "" + s.getUpdateCount()).append('\n');
+        }
+      return text;
     });
     all.put("beside a temporary table of the session", () -> {
       try (Statement w = c.createStatement(); PreparedStatement s = c.prepareStatement("select n, t from fetched order by n limit 100")) {

@@ -73,7 +73,7 @@ async function compared(startServer, { user, password }) {
       hosts,
       auth,
       database: "demo",
-      poolSize: 5,
+      poolSize: 1,
     });
     try {
       const through = { port: gateway.ports.mysqlWire, user };

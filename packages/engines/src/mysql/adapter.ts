@@ -81,6 +81,8 @@ class MysqlBackend implements Backend {
   readonly #pool: SeatPool;
   readonly #seating: Seating;
   readonly #context: RunContext;
+  /** Of statements on connections of the pool's. */
+  readonly #shared: RunContext;
 
   constructor(parts: Parts) {
     const { cluster, config, host, servers } = parts;
@@ -102,6 +104,8 @@ class MysqlBackend implements Backend {
       keep: (seat, query, reason) => this.#keep(seat, query, reason),
       cancel: (seat) => killQuery(seat, host),
     };
+    const lend = (seat: Seat, { mysql }: Called) => this.#seating.lend(seat, mysql.home);
+    this.#shared = { ...this.#context, lend };
   }
 
   execute(query: Identified, signal: AbortSignal): ResultStream {
@@ -117,7 +121,7 @@ class MysqlBackend implements Backend {
       return;
     }
     try {
-      yield* courseOn(taken.value, query, this.#context, signal);
+      yield* courseOn(taken.value, query, this.#shared, signal);
     } finally {
       this.#leave(taken.value);
     }

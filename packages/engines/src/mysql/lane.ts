@@ -20,7 +20,7 @@ import { set, use } from "../starRocks/lane.ts";
 import { withQuestions } from "../starRocks/sql/parameters.ts";
 import { quoteIdentifier } from "../starRocks/sql/quote.ts";
 import { bring, sayNext } from "./client/bring.ts";
-import { cancelled, drained, isParked, settled } from "./client/ending.ts";
+import { cancelled, drained, isParked, settled, waitingAt } from "./client/ending.ts";
 import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
 import { noFiles } from "./errors.ts";
@@ -40,6 +40,8 @@ export interface RunContext {
   readonly keep: (seat: Seat, query: Called, reason: string) => GatewayError | undefined;
   /** Asks the server to end what the connection runs. True when it was told, and nothing of it is still to come. */
   readonly cancel: (seat: Seat) => Promise<boolean>;
+  /** Lets others of the session run on the connection while a cursor waits. Undefined where it is a transaction's. */
+  readonly lend?: (seat: Seat, query: Called) => Disposable;
 }
 
 /** How long a server may take to end a statement before its connection is thrown away. */
@@ -176,11 +178,13 @@ function* running(
       // The server did not speak as it must, and nobody knows what it will say next.
       if (last && trace.open) member.destroy();
       if (last && ending !== undefined) yield* waited(settled(seat, ending, signal));
+      const lent = lentAt(event, seat, { query, trace, context });
       if (event.kind === "failed" && signal.aborted) {
         yield failed(gatewayError("query.cancelled"));
       } else if (event.kind === "done" && ending === undefined && leavesMore(sql, event, trace)) {
         yield* saidBehind(seat, { sql, session, done: event, ...trace }, signal);
-      } else yield event;
+      } else if (lent === undefined) yield event;
+      else yield* waitingAt(seat, event, lent);
       step = events.next();
     }
   } finally {
@@ -190,6 +194,17 @@ function* running(
     if (call.execution?.cursor !== undefined) yield* waited(endCourse(events));
     limit?.[Symbol.dispose]();
   }
+}
+
+/** Behind a fetch of a cursor, where its connection may be lent. */
+function lentAt(
+  { kind }: ResultEvent,
+  seat: Seat,
+  asked: { readonly query: Called; readonly trace: Trace; readonly context: RunContext },
+): Disposable | undefined {
+  const { query, trace, context } = asked;
+  const waits = (kind === "columns" || kind === "batch") && isParked(query.mysql, trace);
+  return waits ? context.lend?.(seat, query) : undefined;
 }
 
 /** What the server says behind a statement, with its status as the statement left it. */

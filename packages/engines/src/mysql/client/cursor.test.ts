@@ -84,6 +84,20 @@ function opened(
   return backend.execute({ ...identifiedOf("select a from t", [], session), mysql, takes }, signal);
 }
 
+/** A statement without a cursor. */
+function plain({ backend }: Stand, home: Home): ResultStream {
+  const mysql = { home, foundRows: false, ignoreSpace: false };
+  const session = { frontend: "mysqlWire", dialect: "mysql" } as const;
+  const takes = ["mysqlRows", "mysqlBinaryRows", "mysqlNext"] as const;
+  return backend.execute({ ...identifiedOf("select 1", [], session), mysql, takes }, never);
+}
+
+async function all(events: ResultStream): Promise<readonly unknown[]> {
+  const told: unknown[] = [];
+  for await (const event of events) told.push(shapeOf(event));
+  return told;
+}
+
 /** The next event in short. */
 async function next(events: ResultStream): Promise<string | number | undefined> {
   const { value } = await events.next();
@@ -99,6 +113,64 @@ const fetches = ({ server }: Stand) =>
   server.seen
     .filter(({ code }) => code === commandCode.stmtFetch)
     .map(({ payload }) => Buffer.from(payload).readUInt32LE(5));
+
+describe("a cursor of the server, where all connections are taken", () => {
+  const asksOne = (seen: Seen): Answer =>
+    seen.code === commandCode.query && seen.text.endsWith("select 1")
+      ? [Uint8Array.of(1), columnOf("1"), eofOf(), Uint8Array.of(1, 0x31), eofOf()]
+      : scriptOfMany(seen);
+  const scriptOfMany = scriptOf(5);
+
+  it("leaves its connection to other statements of its session between two fetches", async () => {
+    await using stand = await standOf(asksOne);
+    const cursor = { wanted: 2 };
+    const events = opened(stand, cursor);
+    expect([await next(events), await next(events)]).toEqual(["columns", 2]);
+    expect(await all(plain(stand, stand.home))).toEqual(["columns", 1, "done"]);
+    const second = opened(stand, { wanted: 9 });
+    expect(await next(second)).toBe("columns");
+    await second.return();
+    cursor.wanted = 9;
+    expect([await next(events), await next(events)]).toEqual([5, "done"]);
+    expect(await next(events)).toBeUndefined();
+    expect(stand.server.logins).toBe(1);
+    // Whoever had it last gave it back.
+    expect(await all(plain(stand, new Home()))).toEqual(["columns", 1, "done"]);
+    expect(stand.server.logins).toBe(1);
+  });
+
+  it("leaves it to nobody else", async () => {
+    await using stand = await standOf(asksOne);
+    const events = opened(stand, { wanted: 2 });
+    expect(await next(events)).toBe("columns");
+    const other = all(plain(stand, new Home()));
+    expect(await all(plain(stand, stand.home))).toEqual(["columns", 1, "done"]);
+    const texts = () => stand.server.texts.filter((text) => text.endsWith("select 1"));
+    expect(texts()).toHaveLength(1);
+    await events.return();
+    expect(await other).toEqual(["columns", 1, "done"]);
+    expect(texts()).toHaveLength(2);
+    expect(stand.server.logins).toBe(1);
+  });
+
+  it("ends behind a statement that runs there, and not in the middle of it", async () => {
+    await using stand = await standOf(asksOne);
+    const events = opened(stand, { wanted: 2 });
+    expect(await next(events)).toBe("columns");
+    const beside = plain(stand, stand.home);
+    expect(await next(beside)).toBe("columns");
+    const closed = () => stand.server.seen.some(({ code }) => code === commandCode.stmtClose);
+    const ending = events.return();
+    // The server has answered on another connection since.
+    expect(await stand.backend.probe(never)).toBe("healthy");
+    expect(closed()).toBe(false);
+    expect([await next(beside), await next(beside)]).toEqual([1, "done"]);
+    expect(await next(beside)).toBeUndefined();
+    await ending;
+    await stand.server.came(({ code }) => code === commandCode.stmtClose);
+    expect(await all(plain(stand, new Home()))).toEqual(["columns", 1, "done"]);
+  });
+});
 
 describe("a cursor of the server", () => {
   it("that can not be opened is the statement's error, in the place of its columns' end", async () => {

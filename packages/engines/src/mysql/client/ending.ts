@@ -1,5 +1,6 @@
 /** The end of a statement whose client left or cancelled it: nothing of it may meet the connection's next one. */
-import { nextOf, type Course } from "@gateway/core/query/course.ts";
+import { nextOf, waited, type Course } from "@gateway/core/query/course.ts";
+import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import { ask } from "../../starRocks/client/control.ts";
 import type { Trace } from "./run.ts";
@@ -8,6 +9,19 @@ import type { Seat } from "./seat.ts";
 /** Between two fetches of a cursor: the server does nothing for it, and has nothing to say. */
 export function isParked({ execution }: MysqlCall, { open }: Trace): boolean {
   return execution?.cursor !== undefined && !open;
+}
+
+/** The end of a fetch whose connection is lent: others run on it up to the next one. */
+export function* waitingAt(seat: Seat, event: ResultEvent, lent: Disposable): Course {
+  seat.busy = false;
+  try {
+    yield event;
+  } finally {
+    lent[Symbol.dispose]();
+    // Nothing of the cursor may go in between, not even its end: the server may be reading a file.
+    while (seat.busy) yield* waited(seat.rested());
+    seat.busy = true;
+  }
 }
 
 /** Asks the server to stop, and gives the connection up where it was not told. */

@@ -34,8 +34,12 @@ export class Seat {
   readonly #ignoreSpace: boolean;
   /** Something may be left on it: it is cleaned before another session has it. */
   used = false;
-  /** A statement runs on it, or its rows are not all read. */
-  busy = false;
+  /** Others of its session that have it too, while a cursor waits on it. The last of all gives it back. */
+  guests = 0;
+  /** Cursors that wait on it for their next fetch. */
+  waiting = 0;
+  #busy = false;
+  readonly #resting: (() => void)[] = [];
   /** It is a session's own, and does not go back to the pool with its statement or transaction. */
   kept = false;
 
@@ -45,6 +49,23 @@ export class Seat {
     this.account = account;
     this.key = key;
     this.#ignoreSpace = ignoreSpace;
+  }
+
+  /** A statement runs on it, or its rows are not all read. A cursor that waits for a fetch leaves it at rest. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  set busy(busy: boolean) {
+    this.#busy = busy;
+    if (!busy) for (const go of this.#resting.splice(0)) go();
+  }
+
+  /** When what runs on it now is over. Who waits looks again: another one may have come first. */
+  rested(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resting.push(resolve);
+    });
   }
 
   /** Whether another session may have it as it is. */

@@ -85,6 +85,11 @@ export class SeatPool {
     return seat;
   }
 
+  /** True while who asks would have to wait in line. */
+  get full(): boolean {
+    return this.#taken >= this.#options.size;
+  }
+
   /** Leaves a seat to its session until it is given back. The error where no more may be kept. */
   keep(seat: Seat): GatewayError | undefined {
     if (seat.kept) return undefined;
@@ -99,7 +104,8 @@ export class SeatPool {
     const { clock, idleMs } = this.#options;
     if (seat.kept) this.#kept -= 1;
     seat.kept = false;
-    const usable = !this.#closed && seat.key !== undefined && !seat.busy && seat.member.open;
+    const rests = !seat.busy && seat.waiting === 0;
+    const usable = !this.#closed && seat.key !== undefined && rests && seat.member.open;
     const fit = usable && (seat.clean || (await seat.cleaned(clock)));
     if (!fit || this.#closed) {
       this.#drop(seat);

@@ -5,6 +5,7 @@ import type { Home } from "@gateway/core/query/home.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import { noBackendIdentity } from "@gateway/core/query/identity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import type { Refused } from "../../connect/logins.ts";
 import { connected } from "../../starRocks/client/connect.ts";
@@ -34,6 +35,8 @@ export interface Login {
 export class Seating {
   readonly #parts: SeatingParts;
   readonly #kept = new WeakMap<Home, Seat>();
+  /** Seats on which cursors of a session wait, one entry for each. */
+  readonly #lent = new WeakMap<Home, Seat[]>();
 
   constructor(parts: SeatingParts) {
     this.#parts = parts;
@@ -57,6 +60,8 @@ export class Seating {
     const { foundRows, ignoreSpace } = query.mysql;
     const flags = { foundRows, ignoreSpace };
     const key = login.own ? undefined : keyOf(flags);
+    const lent = this.#lentTo(home, key, schema ?? database);
+    if (lent !== undefined) return ok(lent);
     for (;;) {
       const make = () => this.#connect(login, { flags, database: schema ?? database }, signal);
       const taken = await this.#parts.pool.take(key, make, signal);
@@ -100,9 +105,33 @@ export class Seating {
     return undefined;
   }
 
-  /** Gives back what is not the session's own. */
+  /** Gives back what is not the session's own, when the last who has it leaves. */
   async leave(seat: Seat): Promise<void> {
-    if (!seat.kept) await this.#parts.pool.giveBack(seat);
+    if (seat.guests > 0) seat.guests -= 1;
+    else if (!seat.kept) await this.#parts.pool.giveBack(seat);
+  }
+
+  /** A cursor waits on the seat: others of its session may run there until this is disposed. */
+  lend(seat: Seat, home: Home): Disposable {
+    const lent = this.#lent.get(home) ?? [];
+    this.#lent.set(home, lent);
+    lent.push(seat);
+    seat.waiting += 1;
+    return onDispose(() => {
+      lent.splice(lent.indexOf(seat), 1);
+      seat.waiting -= 1;
+    });
+  }
+
+  /** Where all places are taken, a seat on which a cursor of the same session waits. Whoever waited for it would wait for itself. */
+  #lentTo(home: Home, key: string | undefined, database: string | undefined): Seat | undefined {
+    if (key === undefined || !this.#parts.pool.full) return undefined;
+    const found = this.#lent.get(home)?.find(({ member, busy, key: theirs }) => {
+      const fits = database !== undefined || member.database === undefined;
+      return fits && !busy && member.open && theirs === key;
+    });
+    if (found !== undefined) found.guests += 1;
+    return found;
   }
 
   /** The session's connection. An error where it had one here that is gone, once: what it held is lost. */
