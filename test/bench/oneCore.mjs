@@ -1,5 +1,5 @@
 /**
- * `node test/bench/oneCore.mjs [trino|mysql|postgres …]`: what stands between a client and a server of one protocol,
+ * `node test/bench/oneCore.mjs [trino|mysql|postgres|clickhouse …]`: what stands between a client and a server of one protocol,
  * with everything on one core: client, server, and what is measured with all its threads. So whatever a process does
  * beside its queries is met by a query. Direct, through a bare Node relay, and through gateways whose history is in
  * memory, in the embedded store on the same core, and in the embedded store with a second core; through HAProxy where the
@@ -33,11 +33,12 @@ const quantiles = { p50: 0.5, p95: 0.95, p99: 0.99 };
 /** Of `bench`, who logs in with each request of HTTP. */
 const passwordHash = "$2b$10$csd7I6LcMBJyMJL/bZebK.6uxvbCL009twgdwlwyX.DHnWH5WPXIy";
 
+const knownUser = { provider: "static", staticUsers: { users: { bench: { passwordHash } } } };
 const wires = {
   trino: {
     kind: "trinoHttp",
     relay: "http",
-    auth: { provider: "static", staticUsers: { users: { bench: { passwordHash } } } },
+    auth: knownUser,
     cluster: (port) => ({ engine: "trino", endpoint: `http://${host}:${port}` }),
   },
   mysql: {
@@ -51,6 +52,12 @@ const wires = {
     relay: "tcp",
     auth: { provider: "none" },
     cluster: (port) => ({ engine: "postgresql", ...server(port) }),
+  },
+  clickhouse: {
+    kind: "clickhouseHttp",
+    relay: "http",
+    auth: knownUser,
+    cluster: (port) => ({ engine: "clickHouse", endpoint: `http://${host}:${port}` }),
   },
 };
 
@@ -135,9 +142,11 @@ function flagged() {
 
 function configOf({ auth, cluster, kind }, port, persistence) {
   const listener = { host, port: 0 };
+  // As many as a gateway of the other benches has, which waits for all of them.
+  const http = kind === "clickhouseHttp" ? kind : "trinoHttp";
   return {
     gateway: {
-      frontends: { trinoHttp: listener, postgresWire: listener, mysqlWire: listener },
+      frontends: { [http]: listener, postgresWire: listener, mysqlWire: listener },
       adminApi: listener,
       persistence,
     },
@@ -150,8 +159,9 @@ function configOf({ auth, cluster, kind }, port, persistence) {
 }
 
 async function standInOf(name) {
-  if (name === "trino") {
-    const source = fileURLToPath(new URL("trinoStandIn.mjs", import.meta.url));
+  const ownFile = { trino: "trinoStandIn.mjs", clickhouse: "clickHouseStandIn.mjs" }[name];
+  if (ownFile !== undefined) {
+    const source = fileURLToPath(new URL(ownFile, import.meta.url));
     const child = fork(source);
     const [port] = await once(child, "message");
     return { port, stop: () => child.kill("SIGKILL") };

@@ -5,7 +5,7 @@ import { pgQuery, pgStartup } from "./rawPostgres.mjs";
 const host = "127.0.0.1";
 
 /** Each answers a connection to a port, that asks and closes. */
-export const oneCoreClients = { trino, mysql, postgres };
+export const oneCoreClients = { trino, mysql, postgres, clickhouse };
 
 async function postgres(port) {
   const socket = await opened(port);
@@ -37,6 +37,18 @@ async function trino(port) {
       page = (await send(request("GET", path, ""))).toString("latin1");
     }
     if (page.includes('"error":') || !page.startsWith("HTTP/1.1 200")) throw new Error(page);
+  };
+  return { ask, close: () => socket.destroy() };
+}
+
+async function clickhouse(port) {
+  const socket = await opened(port);
+  const authorization = `Basic ${Buffer.from("bench:bench").toString("base64")}`;
+  const send = exchange(socket, isWholeHttp);
+  const request = `POST / HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${authorization}\r\nContent-Length: 8\r\n\r\nselect 1`;
+  const ask = async () => {
+    const answer = (await send(request)).toString("latin1");
+    if (!answer.startsWith("HTTP/1.1 200")) throw new Error(answer);
   };
   return { ask, close: () => socket.destroy() };
 }
