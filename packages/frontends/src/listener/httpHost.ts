@@ -80,6 +80,8 @@ export interface TrustedRanges {
 
 /** Compiles `trustedProxies`. An entry that is neither an address nor a range trusts nobody. */
 export function trustedRanges(entries: readonly string[]): TrustedRanges {
+  // An address is made for each question to the list, and most listeners trust nobody.
+  if (entries.length === 0) return { has: () => false };
   const list = new BlockList();
   for (const entry of entries) {
     const [address = "", prefix, ...more] = entry.split("/");
