@@ -89,6 +89,8 @@ export const faults = {
   F13: {
     what: "the history is refused",
     needs: "endpoint",
+    // Nothing is refused where another fault lets nothing run: it has to be met before that one.
+    beginsFirst: true,
     begin: async ({ endpoint }) => {
       endpoint.refuses = true;
       await until("it was refused", () => endpoint.refusals > 0);

@@ -51,7 +51,8 @@ export async function run(fleet) {
 }
 
 /** One pair with a fleet of its own. */
-async function round(fleet, from, [first, second]) {
+async function round(fleet, from, pair) {
+  const [first, second] = faults[pair[1]].beginsFirst ? pair.toReversed() : pair;
   const chance = chanceOf(from);
   const name = `${first}+${second}`;
   const own = await openFleet();
