@@ -1,6 +1,6 @@
 /**
  * A connection without TLS that reads into a buffer of its own. Node takes 64 KB anew for each read, gives most of it
- * back, and plans a turn to see whether more is to be read; for an answer of a hundred bytes that is most of its cost.
+ * back, and plans a turn to see whether more is to be read: near a tenth of a short query (`docs/query-cost.md`).
  */
 import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
 

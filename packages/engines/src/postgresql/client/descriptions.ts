@@ -1,6 +1,6 @@
 /**
  * Descriptions of rows that servers gave before, and what is made of them. A statement that comes again has the same
- * one, and so do many others; to read three columns and to write them again takes as long as a statement's slot and record.
+ * one; to read it and to tell it anew was a twentieth of a short statement (`docs/query-cost.md`).
  */
 import type { Column } from "@gateway/core/type/type.ts";
 import type { Frame } from "@gateway/wire/postgres/frame.ts";
