@@ -9,6 +9,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { handshakeMsMax, judgementMsMax, lingerMsMax } from "./limits.ts";
 import { certificateNames, serverEndPoint } from "./peer.ts";
 import type { TlsServer } from "./tls.ts";
+import { turnWrites } from "../turn.ts";
 
 /**
  * What a frontend gets for each client. While a query runs the frontend keeps reading, into a limited queue
@@ -47,8 +48,9 @@ export interface Connection {
   /** Marks whether a drain may close the connection now. A new connection is busy until it says otherwise. */
   idle(idle: boolean): void;
   /**
-   * Writes. Undefined when the bytes have left this process, otherwise a promise for that; until then the
-   * buffer must not change. The promise also resolves when the client is gone, and never rejects.
+   * Writes: up to `turnBytesMax` bytes with the end of this turn of the event loop, and more at once. Undefined when the
+   * system took them or will take them then, otherwise a promise for that. A short buffer must not change any more, a
+   * longer one until then. The promise also resolves when the client is gone, and never rejects.
    */
   send(bytes: Uint8Array): Promise<void> | undefined;
   /** Closes once everything sent is out; a client that does not take it is cut off. Idempotent. */
@@ -74,6 +76,8 @@ export interface ConnectionOwner {
   /** Called when a connection becomes idle during a drain. */
   onIdle(connection: OwnedConnection): void;
 }
+
+const nothing = new Uint8Array(0);
 
 /** A connection as its listener sees it. */
 export class OwnedConnection implements FollowedConnection {
@@ -153,6 +157,7 @@ export class OwnedConnection implements FollowedConnection {
     const { tls } = this.#owner;
     if (tls === undefined || this.#secure)
       throw new Error("upgrade without a certificate or twice");
+    turnWrites.leave();
     const raw = this.#socket;
     raw.removeAllListeners("data");
     // Only if there is one: otherwise the stream changes its mode in the next tick, and the handshake
@@ -202,18 +207,16 @@ export class OwnedConnection implements FollowedConnection {
 
   send(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#over) return undefined;
-    let settle: (() => void) | undefined;
     const socket = this.#socket;
+    if (turnWrites.write(socket, bytes) || socket.writableLength === 0) return undefined;
+    turnWrites.leave();
     // The callback also comes (with an error) when the socket is destroyed before the bytes are out.
-    socket.write(bytes, () => settle?.());
-    if (socket.writableLength === 0) return undefined;
-    return new Promise((resolve) => {
-      settle = resolve;
-    });
+    return new Promise((resolve) => void socket.write(nothing, () => resolve()));
   }
 
   end(): void {
     if (this.#over) return;
+    turnWrites.leave();
     // Unread bytes would turn the close into a reset, and the client would lose the last message.
     this.#socket.removeAllListeners("data");
     this.#socket.resume();
@@ -223,6 +226,8 @@ export class OwnedConnection implements FollowedConnection {
   }
 
   destroy(): void {
+    // What was sent in this turn is in the system first, as if it had been written at once.
+    turnWrites.leave();
     this.#socket.destroy();
   }
 

@@ -1,5 +1,6 @@
 /** A request as it is written to a connection. What could end a line, or say where the message ends, is refused. */
 import type { Writable } from "node:stream";
+import { turnWrites } from "../turn.ts";
 import { pieceBytesMax } from "./limits.ts";
 
 export interface HttpRequest {
@@ -78,6 +79,7 @@ function linesOf(headers: readonly string[]): string | undefined {
 /** Writes it in one piece, unless its body is large. */
 export function writeRequest(socket: Writable, { head, body, bodyBytes }: WritableRequest): void {
   if (bodyBytes > pieceBytesMax) {
+    turnWrites.leave();
     socket.cork();
     socket.write(head, "latin1");
     socket.write(body, "utf8");
@@ -86,11 +88,11 @@ export function writeRequest(socket: Writable, { head, body, bodyBytes }: Writab
   }
   // As many bytes as characters: the body is ASCII, which is the same text in both encodings.
   if (bodyBytes === body.length) {
-    socket.write(head + body, "latin1");
+    turnWrites.write(socket, head + body);
     return;
   }
   const bytes = Buffer.allocUnsafe(head.length + bodyBytes);
   bytes.write(head, 0, "latin1");
   bytes.write(body, head.length, "utf8");
-  socket.write(bytes);
+  turnWrites.write(socket, bytes);
 }

@@ -2,6 +2,7 @@
 import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import type { Duplex } from "node:stream";
 import type { Connection } from "mysql2";
+import { turnWrites } from "../../connect/turn.ts";
 import type { LoggedIn } from "./login.ts";
 
 /** When so many bytes wait for their reader, the connection is read no further. */
@@ -61,7 +62,7 @@ export class Member {
   }
 
   send(bytes: Uint8Array): void {
-    this.#stream.write(bytes);
+    turnWrites.write(this.#stream, bytes);
   }
 
   /** Resolves when what was sent has left, or the connection is over. */

@@ -9,6 +9,7 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
+import { turnBytesMax } from "@gateway/core/tool/turn.ts";
 import { Home } from "@gateway/core/query/home.ts";
 import type { MysqlFiles, NextTransaction } from "@gateway/core/query/mysqlCall.ts";
 import { warningCode, type FailedEvent, type ResultEvent } from "@gateway/core/query/event.ts";
@@ -130,7 +131,9 @@ export class Responder {
   flush(): Promise<void> | undefined {
     const bytes = this.out.written();
     if (bytes.length === 0) return undefined;
-    const leaving = this.#channel.send(bytes);
+    // A short answer leaves with the end of the turn, and the buffer is written to before.
+    const short = bytes.length <= turnBytesMax;
+    const leaving = this.#channel.send(short ? Buffer.from(bytes) : bytes);
     if (leaving !== undefined) return leaving.then(() => this.out.reset(flushBytes * 2));
     this.out.reset(flushBytes * 2);
     return undefined;

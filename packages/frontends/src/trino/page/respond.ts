@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { GatewayError } from "@gateway/core/error.ts";
 import { trinoErrors } from "../errors.ts";
+import { turnWrites } from "../../turn.ts";
 import { pageHead, type Links, type Page } from "./page.ts";
 
 const compress = promisify(gzip);
@@ -46,10 +47,12 @@ function endText(response: ServerResponse, type: string, text: string): void {
   const length = Buffer.byteLength(text);
   const headers = ["Content-Type", type, "Content-Length", String(length)];
   response.writeHead(response.statusCode, headers);
-  // Given to `end`, the text goes out by `writev` together with an empty piece; so it is one `write`.
-  response.write(text, length === text.length ? "latin1" : "utf8");
-  response.socket?.uncork();
-  response.end();
+  turnWrites.later(() => {
+    // Given to `end`, the text goes out by `writev` together with an empty piece; so it is one `write`.
+    response.write(text, length === text.length ? "latin1" : "utf8");
+    response.socket?.uncork();
+    response.end();
+  });
 }
 
 function endCompressed(response: ServerResponse, bytes: Buffer): void {

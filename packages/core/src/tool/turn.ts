@@ -1,0 +1,106 @@
+/**
+ * Writes to many sockets that leave together, behind everything that this turn of the event loop reads.
+ *
+ * A write wakes whoever waits for it, and where cores are few that process takes the core at once: the rest of the turn
+ * then runs with cold caches, and whoever was woken waits again after one message. Written together, one wake serves
+ * many (`docs/query-cost.md`).
+ */
+
+/** A socket. */
+export interface TurnSocket {
+  readonly destroyed: boolean;
+  readonly writableNeedDrain: boolean;
+  write(bytes: Uint8Array): boolean;
+  write(text: string, encoding: "latin1"): boolean;
+  cork(): void;
+  uncork(): void;
+}
+
+/** More bytes are worth a write of their own. */
+export const turnBytesMax: number = 8 * 1024;
+/** So many wait for each other at most: what is long in a turn does not hold back whoever was first. */
+const heldMax = 16;
+
+/** After so many turns with one piece the next are written at once, */
+const aloneMin = 64;
+/** but for one in so many. */
+const atOnceMax = 8;
+
+/** What waits: bytes, text of one byte for each character, or what writes by itself. */
+type Piece = Uint8Array | string | (() => void);
+
+/** Whoever writes to one of its sockets in another way, or ends it, calls `leave` before. */
+export class TurnWrites {
+  readonly #plan: (leave: () => void) => void;
+  #sockets: (TurnSocket | undefined)[] = [];
+  #pieces: Piece[] = [];
+  /** How many turns in a row had one piece to write. */
+  #alone = 0;
+  /** Pieces that were written at once since the last that waited. */
+  #atOnce = 0;
+
+  /** `plan` calls what it is given when the turn is over. */
+  constructor(plan: (leave: () => void) => void) {
+    this.#plan = plan;
+  }
+
+  /**
+   * Writes with the end of the turn, or at once where it is much. A text has characters of one byte. False: the socket
+   * wants no more yet.
+   */
+  write(socket: TurnSocket, piece: Uint8Array | string): boolean {
+    if (piece.length > turnBytesMax) this.leave();
+    if (piece.length > turnBytesMax || this.#isAlone()) return put(socket, piece);
+    this.#hold(socket, piece);
+    return !socket.writableNeedDrain;
+  }
+
+  /** Calls what writes by itself with the end of the turn. */
+  later(write: () => void): void {
+    if (this.#isAlone()) write();
+    else this.#hold(undefined, write);
+  }
+
+  /** Where one client asks after the other nobody waits for company; now and then it is looked for. */
+  #isAlone(): boolean {
+    if (this.#pieces.length > 0 || this.#alone < aloneMin) return false;
+    this.#atOnce += 1;
+    if (this.#atOnce < atOnceMax) return true;
+    this.#atOnce = 0;
+    return false;
+  }
+
+  #hold(socket: TurnSocket | undefined, piece: Piece): void {
+    if (this.#sockets.length >= heldMax) this.leave();
+    if (this.#sockets.length === 0) this.#plan(this.leave);
+    this.#sockets.push(socket);
+    this.#pieces.push(piece);
+  }
+
+  /** Writes what waits. */
+  readonly leave = (): void => {
+    const sockets = this.#sockets;
+    if (sockets.length === 0) return;
+    const pieces = this.#pieces;
+    this.#sockets = [];
+    this.#pieces = [];
+    this.#alone = pieces.length > 1 ? 0 : this.#alone + 1;
+    for (let at = 0; at < pieces.length; at += 1) {
+      const socket = sockets[at];
+      const piece = pieces[at];
+      if (typeof piece === "function") piece();
+      else if (socket !== undefined && piece !== undefined && !socket.destroyed) {
+        // Several pieces in a row are one call of the system.
+        const goesOn = sockets[at + 1] === socket;
+        const wentOn = sockets[at - 1] === socket;
+        if (goesOn && !wentOn) socket.cork();
+        put(socket, piece);
+        if (wentOn && !goesOn) socket.uncork();
+      }
+    }
+  };
+}
+
+function put(socket: TurnSocket, piece: Uint8Array | string): boolean {
+  return typeof piece === "string" ? socket.write(piece, "latin1") : socket.write(piece);
+}
