@@ -89,8 +89,11 @@ export interface KeptLane extends Lane, AsyncDisposable {
 }
 
 export interface Backend extends Lane, AsyncDisposable {
-  /** The same as `execute`, as a course, where the engine is asked so: what is there already takes no turn. */
-  course?(query: Identified, signal: AbortSignal): Course;
+  /**
+   * The same as `execute`, as a course, where the engine is asked so: what is there already takes no turn. `whole`: a
+   * result that is there with its end may come with it (`DoneEvent.whole`).
+   */
+  course?(query: Identified, signal: AbortSignal, whole?: boolean): Course;
   readonly cluster: string;
   readonly engine: string;
   /** What the engine reads, for records; undefined where no lexer of ours knows it. */

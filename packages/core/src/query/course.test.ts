@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { answerOf, courseOf, waited, type Course } from "./course.ts";
 import { streamOf } from "./courseStream.ts";
 import type { ResultEvent, ResultStream } from "./event.ts";
+import { batchOf, columnOf } from "../type/build.ts";
 
 describe("answerOf", () => {
   it("answers all events where nothing is waited for behind the first one", async () => {
@@ -34,12 +35,33 @@ describe("answerOf", () => {
     expect(ends).toEqual(["ended"]);
   });
 
+  it("tells a result that came with its end as the events that it stands for, also in a stream", async () => {
+    const columns = [columnOf("n", { kind: "boolean" })];
+    const batch = batchOf(columns, [[true]]);
+    const done: ResultEvent = { kind: "done", stats: noStats, whole: { columns, batch } };
+    const empty: ResultEvent = { ...done, whole: { columns, batch: undefined } };
+    const told = [{ kind: "columns", columns }, { kind: "batch", batch }, done];
+    expect(await answerOf(saying([done]))).toEqual(told);
+    expect(await answerOf(saying([empty]))).toEqual([told[0], empty]);
+    const late = await answerOf(saying([notice(1), "wait", done]));
+    expect(await allOf(late)).toEqual([notice(1), ...told]);
+  });
+
   it("rejects with a bug of the course, before the first event and behind it", async () => {
     await expect(answerOf(failing([]))).rejects.toThrow("a bug");
     const late = await answerOf(failing([1, "wait"]));
     await expect(allOf(late)).rejects.toThrow("a bug");
   });
 });
+
+const noStats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 };
+
+function* saying(steps: readonly (ResultEvent | "wait")[]): Course {
+  for (const step of steps) {
+    if (step === "wait") yield* waited(Promise.resolve());
+    else yield step;
+  }
+}
 
 describe("streamOf", () => {
   it("waits in every stage that has to end something, and goes on in none behind a reader who left", async () => {

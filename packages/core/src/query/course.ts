@@ -5,7 +5,7 @@
  *
  * A course that was begun is driven to its end by one of the drivers here, also when its reader leaves.
  */
-import type { ResultEvent, ResultStream } from "./event.ts";
+import type { DoneEvent, ResultEvent, ResultStream } from "./event.ts";
 
 /** Yields events in their order, and promises whose values it is resumed with. Returns how it ended. */
 export type Course<Ended = void> = Generator<ResultEvent | Promise<unknown>, Ended, unknown>;
@@ -71,10 +71,21 @@ export async function answerOf(course: Course): Promise<Answer> {
       if (events.length > 0) return begun(course, value, events);
       step = await after(course, value);
     } else {
-      if (value.kind !== "progress" && value.kind !== "queued") events.push(value);
+      if (value.kind === "done") putDone(value, events);
+      else if (value.kind !== "progress" && value.kind !== "queued") events.push(value);
       step = course.next();
     }
   }
+}
+
+/** A result that came whole, as the events that it stands for. */
+function putDone(done: DoneEvent, events: ResultEvent[]): void {
+  const { whole } = done;
+  if (whole !== undefined) {
+    events.push({ kind: "columns", columns: whole.columns });
+    if (whole.batch !== undefined) events.push({ kind: "batch", batch: whole.batch });
+  }
+  events.push(done);
 }
 
 /** The next event of a course for whoever is none, or how it ended. */
@@ -137,7 +148,10 @@ async function* onward<Ended>(
   while (step.done !== true) {
     if (step.value instanceof Promise) step = await after(course, step.value);
     else {
-      yield step.value;
+      const events: ResultEvent[] = [];
+      if (step.value.kind === "done") putDone(step.value, events);
+      else events.push(step.value);
+      yield* events;
       step = course.next();
     }
   }

@@ -96,7 +96,18 @@ export type DoneEvent = {
   readonly commandTag?: string | undefined;
   /** Present where the engine is of MySQL's family and says more than a count. */
   readonly report?: ServerReport | undefined;
+  /**
+   * Columns and rows that came in one piece with the end, in the place of their own events: only from an engine to a
+   * driver that asked for it (`Backend.course`) and makes those events of it.
+   */
+  readonly whole?: WholeResult | undefined;
 };
+
+export interface WholeResult {
+  readonly columns: readonly Column[];
+  /** Undefined where there are no rows. */
+  readonly batch: Batch | undefined;
+}
 
 /** What a server of MySQL's family says of a statement at its end, for clients of its own protocol. */
 export interface ServerReport {

@@ -39,11 +39,17 @@ export function runQuery(query: Query, plane: DataPlane, signal: AbortSignal): R
 
 /** The same for a client that is told nothing before the first row. It begins at once. */
 export function answerQuery(query: Query, plane: DataPlane, signal: AbortSignal): Promise<Answer> {
-  return answerOf(courseOfQuery(query, plane, signal));
+  return answerOf(courseOfQuery(query, plane, signal, true));
 }
 
-function* courseOfQuery(query: Query, plane: DataPlane, signal: AbortSignal): Course {
-  const open = new OpenQuery(query, plane, signal);
+/** `whole`: the driver takes a result that comes with its end. */
+function* courseOfQuery(
+  query: Query,
+  plane: DataPlane,
+  signal: AbortSignal,
+  whole: boolean = false,
+): Course {
+  const open = new OpenQuery(query, plane, signal, whole);
   let last: LastEvent | undefined;
   try {
     const { pin } = query.session;
@@ -139,7 +145,7 @@ function* runAttempt(slot: Slot, open: OpenQuery, way: Way, plane: DataPlane): C
     const keeps = way.generation.backend(slot.cluster).mayKeep?.(query) === true;
     const ended = keeps
       ? yield* courseOf(keepAndRun({ attempt, way, query }, open))
-      : yield* relay(attempt.execute(query), open.live, slot);
+      : yield* relay(attempt.execute(query, open.whole), open.live, slot);
     attempt.ended(ended.last);
     return ended;
   } finally {

@@ -21,7 +21,7 @@ import { secretText } from "@gateway/contract/config/secret.ts";
 import { ask, type Answer } from "./client/ask.ts";
 import { requestCancel } from "./client/cancel.ts";
 import { connected, failureText, isFull, isGreeting, type Destination } from "./client/connect.ts";
-import type { Account } from "./client/login.ts";
+import type { Account } from "./client/login/login.ts";
 import type { Member } from "./client/member.ts";
 import { Pool, type Taken } from "./client/pool.ts";
 import { hostOf } from "@gateway/contract/config/server.ts";
@@ -78,6 +78,7 @@ class PostgresqlBackend implements Backend {
   /** The server's last word to the gateway's own account was that it takes nobody more. */
   #saidFull = false;
   readonly #perStatement: RunContext;
+  readonly #perStatementWhole: RunContext;
   #statuses: ReadonlyMap<string, string> | undefined;
   /** Open connections by the server's numbers of their processes. */
   readonly #peers = new Map<number, Member>();
@@ -111,6 +112,7 @@ class PostgresqlBackend implements Backend {
     const logins = new Logins(host, 0);
     this.#control = new Pool({ ...pool, size: 1, logins, before: this.#logins });
     this.#perStatement = this.#context("statement");
+    this.#perStatementWhole = { ...this.#perStatement, whole: true };
     this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}/0`;
   }
 
@@ -122,7 +124,7 @@ class PostgresqlBackend implements Backend {
     return streamOf(this.course(query, signal));
   }
 
-  *course(query: Identified, signal: AbortSignal): Course {
+  *course(query: Identified, signal: AbortSignal, whole: boolean = false): Course {
     const taking = this.#take(query, signal);
     const taken = taking instanceof Promise ? yield* waited(taking) : taking;
     if (!taken.ok) {
@@ -131,7 +133,8 @@ class PostgresqlBackend implements Backend {
     }
     const held = taken.value;
     try {
-      yield* courseOn(held.member, query, this.#perStatement, signal);
+      const context = whole ? this.#perStatementWhole : this.#perStatement;
+      yield* courseOn(held.member, query, context, signal);
     } finally {
       held[Symbol.dispose]();
     }

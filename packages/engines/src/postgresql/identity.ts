@@ -6,7 +6,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { isSendable } from "@gateway/wire/postgres/client.ts";
 import type { PostgresqlMode } from "./config.ts";
 import { failureText, isRefusal } from "./client/connect.ts";
-import type { Account, LoginFailure } from "./client/login.ts";
+import type { Account, LoginFailure } from "./client/login/login.ts";
 
 /** Bytes that a name may have: a server cuts longer ones, to what may be another's. */
 const nameBytesMax = 63;

@@ -26,6 +26,8 @@ import { oidOf, parameterTypeOf } from "./types.ts";
 /** What a statement runs with, apart from its connection. */
 export interface RunContext {
   readonly clock: Clock;
+  /** Whoever reads takes a result that comes with its end. */
+  readonly whole?: boolean;
   /** Until when the connection is the statement's own: its end, that of its transaction, or that of its session. */
   readonly until: "statement" | "transaction" | "session";
   /** What a client of PostgreSQL leaves on a connection stays with its session. */
@@ -291,6 +293,7 @@ function callOf(
     values: call?.values ?? parameters.map(boundText),
     resultFormats: call?.resultFormats,
     simple: call?.simple ?? false,
+    whole: context.whole === true,
     copy: call?.copy,
   });
 }

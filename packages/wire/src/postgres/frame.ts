@@ -183,6 +183,11 @@ export class FrameReader {
     return undefined;
   }
 
+  /** Everything that was not taken, which stays; empty in the middle of a frame that is skipped. */
+  get held(): Uint8Array {
+    return this.#skipped === undefined ? this.#bytes.subarray(this.#start, this.#end) : none;
+  }
+
   /** Hands over everything that was not taken, for a handshake that is not ours. The reader is empty afterwards. */
   rest(): Uint8Array {
     const rest = this.#bytes.subarray(this.#start, this.#end);

@@ -71,11 +71,11 @@ export class Attempt implements AsyncDisposable {
   }
 
   /** Hands the query to the cluster's adapter, which asks the engine with the first look at the events. */
-  execute(query: Identified): PatientReader {
+  execute(query: Identified, whole: boolean = false): PatientReader {
     const { signal } = this.#underway;
     this.#try();
     const backend = this.#backend;
-    const events = backend.course?.(query, signal) ?? backend.execute(query, signal);
+    const events = backend.course?.(query, signal, whole) ?? backend.execute(query, signal);
     this.#events = new PatientReader(events, this.#host.clock);
     if (signal.aborted) this.#free();
     else signal.addEventListener("abort", this.#free, { once: true });

@@ -16,14 +16,17 @@ import type { Admission, Underway } from "./underway.ts";
 export class OpenQuery implements Underway {
   readonly query: Query;
   readonly live: LiveQuery;
+  /** Its driver takes a result that comes with its end. */
+  readonly whole: boolean;
   /** Revision of the generation the query holds. */
   revision = "none";
   readonly #plane: DataPlane;
   #remains: Promise<void> | undefined;
 
   /** Puts the query on the live list. Every opened query is closed exactly once. */
-  constructor(query: Query, plane: DataPlane, client: AbortSignal) {
+  constructor(query: Query, plane: DataPlane, client: AbortSignal, whole: boolean = false) {
     this.query = query;
+    this.whole = whole;
     this.live = plane.live.open(query, plane.host.clock, client);
     this.#plane = plane;
     plane.history.begin?.(query.id);

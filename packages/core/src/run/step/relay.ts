@@ -59,8 +59,12 @@ function* passOn(
       return { last: { kind: "failed", error: late }, reached: true };
     }
     switch (event.kind) {
-      case "done":
-        return { last: doneWith(event, live), reached: true };
+      case "done": {
+        const over = event.whole?.batch && live.counted(event.whole.batch);
+        if (over === undefined) return { last: doneWith(event, live), reached: true };
+        live.cancel(over);
+        return { last: { kind: "failed", error: over }, reached: true };
+      }
       case "failed":
         // If the slot was lost while this process stood still, somebody ended the query in the engine: the loss is the reason.
         if (lossOf(slot) !== undefined) yield* waited(lossAskedOf(slot));
@@ -92,14 +96,14 @@ function* passOn(
 
 /** The engine's `done` with our own counts. */
 function doneWith(
-  { updateType, updateCount, commandTag, report }: DoneEvent,
+  { updateType, updateCount, commandTag, report, whole }: DoneEvent,
   live: LiveQuery,
 ): DoneEvent {
   const stats = live.stats();
   // Written out twice: what follows a spread makes a hidden class anew for each query.
   return commandTag === undefined
     ? { kind: "done", stats, updateType, updateCount, report }
-    : { kind: "done", stats, updateType, updateCount, report, commandTag };
+    : { kind: "done", stats, updateType, updateCount, report, commandTag, whole };
 }
 
 /** After an abort the client is told the reason of the abort, not what the engine says. */

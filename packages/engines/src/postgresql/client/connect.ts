@@ -3,7 +3,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { err, type Result } from "@gateway/core/result.ts";
 import type { SessionAttributes } from "../config.ts";
 import { ask } from "./ask.ts";
-import { logIn, type Account, type LoginFailure } from "./login.ts";
+import { logIn, type Account, type LoginFailure } from "./login/login.ts";
 import type { Member } from "./member.ts";
 import type { Server } from "./reach.ts";
 

@@ -4,6 +4,7 @@ import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import { writeClient, type ClientMessage } from "@gateway/wire/postgres/client.ts";
 import { FrameReader, type Frame, type FrameRun } from "@gateway/wire/postgres/frame.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
+import { RepeatedText } from "@gateway/wire/postgres/repeated.ts";
 import {
   parseServer,
   rowFits,
@@ -13,10 +14,12 @@ import {
   type ServerMessage,
 } from "@gateway/wire/postgres/server.ts";
 import type { KeptListener } from "@gateway/core/query/pin.ts";
+import { turnWrites } from "../../connect/turn.ts";
 import { readDescription } from "./descriptions.ts";
 import { PreparedTexts } from "./prepared.ts";
 import { readsAsWritten } from "./reading.ts";
 import type { Server } from "./reach.ts";
+import { readWhole, type Whole } from "./whole.ts";
 
 /** When so many bytes wait for their reader, the connection is read no further. */
 const heldBytesMax = 256 * 1024;
@@ -70,6 +73,7 @@ export class Member {
   readonly prepared = new PreparedTexts();
   readonly #stream: Duplex;
   readonly #frames = new FrameReader();
+  readonly #tags = new RepeatedText();
   readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafe(bytes));
   #wake: (() => void) | undefined;
   #broken: string | undefined;
@@ -135,7 +139,7 @@ export class Member {
 
   /** Bytes that are whole messages already. */
   write(bytes: Uint8Array): void {
-    if (bytes.length > 0 && !this.#stream.destroyed) this.#stream.write(bytes);
+    if (bytes.length > 0 && !this.#stream.destroyed) turnWrites.write(this.#stream, bytes);
   }
 
   /** The next message; undefined when the connection is over. A row is an error here. */
@@ -166,6 +170,17 @@ export class Member {
           return undefined;
       }
     }
+  }
+
+  /** The answer to what was sent, where all of it and nothing else is here. Takes nothing otherwise. */
+  whole(simple: boolean): Whole | undefined {
+    if (this.#listener !== undefined || !readsAsWritten(this.statuses)) return undefined;
+    const whole = readWhole(this.#frames.held, simple, this.#tags);
+    if (whole === undefined) return undefined;
+    this.#frames.rest();
+    this.status = whole.status;
+    this.#asked = false;
+    return whole;
   }
 
   /** Resolves when more came, or the connection is over. */
@@ -266,6 +281,7 @@ export class Member {
       this.put({ kind: "terminate" });
       this.flush();
     }
+    turnWrites.leave();
     this.#stream.destroy();
     this.#awake();
   }

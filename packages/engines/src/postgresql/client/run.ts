@@ -13,9 +13,10 @@ import { batchBytes } from "@gateway/core/type/size.ts";
 import { errorOf, type SentText } from "../errors.ts";
 import { copyHead, copyIn } from "./copy.ts";
 import { columnsOf, rulesOf } from "./descriptions.ts";
-import { Conversation, type Head } from "./conversation.ts";
+import { Conversation, type Head, type Outcome } from "./conversation.ts";
 import type { Member } from "./member.ts";
 import { isStale, namedReady, putNamed, type Named } from "./named.ts";
+import { doneWhole, wholeOf } from "./whole.ts";
 
 /** A statement with its values, as it is sent. */
 export interface Call {
@@ -36,6 +37,8 @@ export interface Call {
   readonly named: Named | undefined;
   /** By the simple protocol, which has no values and answers text. */
   readonly simple: boolean;
+  /** A result that is there at once may come with its end. */
+  readonly whole: boolean;
   /** Upper case; undefined for a plain query, which is told by its rows. */
   readonly tag: string | undefined;
 }
@@ -53,6 +56,21 @@ interface Sent {
 /** Runs it. The caller ends what is still open in the server. */
 export function* runCall(member: Member, call: Call, clock: Clock, trace: Trace): Course {
   const startedMs = clock.nowMs();
+  if (call.whole && call.named === undefined && call.resultFormats !== undefined) {
+    trace.open = true;
+    send(member, call);
+    const whole = yield* wholeOf(member, call.simple);
+    if (whole !== undefined) {
+      trace.open = false;
+      yield doneWhole(whole, clock.nowMs() - startedMs);
+      return;
+    }
+  }
+  yield* readCall(member, call, trace, () => clock.nowMs() - startedMs);
+}
+
+/** What comes of it, event by event. */
+function* readCall(member: Member, call: Call, trace: Trace, executionMs: () => number): Course {
   const counted = { rows: 0, bytes: 0 };
   const { talk, head } = yield* sent(member, call, trace);
   if (talk.noticed) yield* talk.notices();
@@ -66,7 +84,7 @@ export function* runCall(member: Member, call: Call, clock: Clock, trace: Trace)
   if (head.hasRows) yield { kind: "columns", columns: columnsOf(fields, relays) };
   let { outcome } = head;
   let copying = false;
-  while (outcome === undefined || outcome.kind === "copyOut" || outcome.kind === "copyIn") {
+  while (goesOn(outcome)) {
     if (outcome?.kind === "copyIn") {
       outcome = yield* waited(copyIn(talk, call, outcome.body));
       continue;
@@ -94,11 +112,18 @@ export function* runCall(member: Member, call: Call, clock: Clock, trace: Trace)
     counted.bytes += batchBytes(batch);
     yield { kind: "batch", batch };
   }
-  const stats = { queueMs: 0, executionMs: clock.nowMs() - startedMs, ...counted };
+  const stats = { queueMs: 0, executionMs: executionMs(), ...counted };
   const last: ResultEvent =
     outcome.kind === "failed" ? outcome : doneEvent(call, outcome.tag, stats, relays);
   if (talk.noticed) yield* talk.notices();
   yield yield* ended(talk, trace, last);
+}
+
+/** Something follows that is none of a statement's ends. */
+function goesOn(
+  outcome: Outcome | undefined,
+): outcome is Extract<Outcome, { kind: "copyIn" | "copyOut" }> | undefined {
+  return outcome === undefined || outcome.kind === "copyOut" || outcome.kind === "copyIn";
 }
 
 /** Sends it and reads what it is. What the server would have prepared anew is sent once more, where nothing ran yet. */
@@ -115,8 +140,9 @@ function* sent(member: Member, call: Call, trace: Trace): Reading<Sent> {
     );
   };
   const talk = talkOf(named?.prefix ?? prefix, named?.name ?? "");
+  const isSent = trace.open;
   trace.open = true;
-  const head = yield* resultFormats === undefined ? typed(talk, call) : plain(talk, call);
+  const head = yield* resultFormats === undefined ? typed(talk, call) : plain(talk, call, isSent);
   if (head.kind !== "failed" || named === undefined || !isStale(head.error)) return { talk, head };
   member.prepared.forget(named.key);
   const broken = yield* talk.ready();
@@ -130,21 +156,24 @@ function* sent(member: Member, call: Call, trace: Trace): Reading<Sent> {
 }
 
 /** Everything in one message: the client said which formats it wants. */
-function* plain(talk: Conversation, call: Call): Reading<Head> {
-  const { member } = talk;
-  if (call.simple) {
-    member.put({ kind: "query", sql: call.text });
-    member.flush();
-    return yield* talk.answered();
+function send(member: Member, call: Call): void {
+  if (call.simple) member.put({ kind: "query", sql: call.text });
+  else {
+    if (call.named === undefined) put(member, call);
+    else putNamed(member, call.named, call.types);
+    member.put(bindOf(call, call.resultFormats ?? []));
+    member.put({ kind: "describe", target: "portal", name: "" });
+    member.put({ kind: "execute", portal: "", maxRows: 0 });
+    member.put({ kind: "sync" });
   }
-  const { named } = call;
-  if (named === undefined) put(member, call);
-  else putNamed(member, named, call.types);
-  member.put(bindOf(call, call.resultFormats ?? []));
-  member.put({ kind: "describe", target: "portal", name: "" });
-  member.put({ kind: "execute", portal: "", maxRows: 0 });
-  member.put({ kind: "sync" });
   member.flush();
+}
+
+/** Reads what it is. */
+function* plain(talk: Conversation, call: Call, isSent: boolean = false): Reading<Head> {
+  if (!isSent) send(talk.member, call);
+  if (call.simple) return yield* talk.answered();
+  const { named } = call;
   const prepared = named === undefined ? talk.expect("parseComplete") : namedReady(talk, named);
   const failed = (yield* prepared) ?? (yield* talk.expect("bindComplete"));
   return failed ?? (yield* talk.described());

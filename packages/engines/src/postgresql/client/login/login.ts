@@ -11,9 +11,9 @@ import {
   writeStartup,
 } from "@gateway/wire/postgres/client.ts";
 import type { ServerMessage } from "@gateway/wire/postgres/server.ts";
-import { Member } from "./member.ts";
-import { reach, type Server } from "./reach.ts";
-import { readsAsWritten } from "./reading.ts";
+import { Member } from "../member.ts";
+import { reach, type Server } from "../reach.ts";
+import { readsAsWritten } from "../reading.ts";
 import { md5Answer, ScramClient } from "./scram.ts";
 
 /** Whom a connection logs in as. */

@@ -8,11 +8,16 @@ import { Secret } from "@gateway/core/secret.ts";
 import { newVerifier } from "@gateway/access/client/static/scram.ts";
 import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { configOf, gatewayOf, portOf, type TestGateway } from "../../../../../test/e2e/gateway.ts";
-import { certificateOf } from "../../../../frontends/src/listener/rig/certificate.ts";
-import { codeOf, hostOf, never, ran, valueOf, type Ran } from "../../rig/backend.ts";
-import { open } from "../adapter.ts";
-import { postgresqlConfig } from "../config.ts";
+import {
+  configOf,
+  gatewayOf,
+  portOf,
+  type TestGateway,
+} from "../../../../../../test/e2e/gateway.ts";
+import { certificateOf } from "../../../../../frontends/src/listener/rig/certificate.ts";
+import { codeOf, hostOf, never, ran, valueOf, type Ran } from "../../../rig/backend.ts";
+import { open } from "../../adapter.ts";
+import { postgresqlConfig } from "../../config.ts";
 
 const authority = certificateOf("authority");
 const certificate = certificateOf("localhost", authority);

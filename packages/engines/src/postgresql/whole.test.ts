@@ -1,0 +1,95 @@
+/** An answer that is there at once is told as the same answer in pieces is. */
+import { answerOf } from "@gateway/core/query/course.ts";
+import type { ResultEvent } from "@gateway/core/query/event.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { describe, expect, it } from "vitest";
+import { hostOf, identifiedOf, never, valueOf } from "../rig/backend.ts";
+import { open } from "./adapter.ts";
+import { postgresqlConfig } from "./config.ts";
+import { message, ScriptedPostgres } from "./rig/scripted.ts";
+
+const columns = message("T", [
+  ...Buffer.from("00016e0000000000000000000019ffffffffffff0000", "hex"),
+]);
+const row = message("D", [0, 1, 0, 0, 0, 1, 0x31]);
+const done = message("C", [...Buffer.from("SELECT 2\0")]);
+const ready = message("Z", [0x49]);
+const notice = message("N", [...Buffer.from("SNOTICE\0C00000\0Mwell\0\0")]);
+const error = message("E", [...Buffer.from("SERROR\0VERROR\0C22012\0Mdivision by zero\0\0")]);
+
+/** How many came with their end. */
+let wholes = 0;
+
+describe("an answer that is there at once", () => {
+  it.each([
+    ["rows", [columns, row, row, done, ready]],
+    ["no rows", [columns, done, ready]],
+    ["no columns", [message("C", [...Buffer.from("INSERT 0 1\0")]), ready]],
+    ["a notice between", [columns, row, notice, row, done, ready]],
+    ["an error", [error, ready]],
+    ["an error behind a row", [columns, row, error, ready]],
+    ["an empty query", [message("I"), ready]],
+  ] as const)("with %s is told as one in pieces", async (_what, messages) => {
+    wholes = 0;
+    const whole = await told([Buffer.concat(messages)], true);
+    const isWhole = messages[0] === columns && messages.at(-2) === done && !hasNotice(messages);
+    expect(wholes).toBe(isWhole ? 1 : 0);
+    expect(whole).toEqual(await told(messages, false));
+    expect(whole.at(-1)).toHaveProperty("kind", expect.stringMatching(/^(?:done|failed)$/));
+    // A server that says it in pieces is asked in the same way.
+    const bytes = Buffer.concat(messages);
+    const half = bytes.length >> 1;
+    expect(await told([bytes.subarray(0, half), bytes.subarray(half)], true)).toEqual(whole);
+  });
+
+  it("is left to the reader where more comes behind it, which is a lie", async () => {
+    const events = await told([Buffer.concat([columns, row, done, ready, ready])], true);
+    expect(events.at(-1)).toMatchObject({ shownRows: Buffer.from(row).toString("hex") });
+  });
+});
+
+function hasNotice(messages: readonly Uint8Array[]): boolean {
+  return messages.includes(notice);
+}
+
+/** What a client is told; how long it took is left out. */
+async function told(pieces: readonly Uint8Array[], whole: boolean): Promise<readonly object[]> {
+  let first = true;
+  await using server = await ScriptedPostgres.start(({ letter }) => {
+    if (letter !== "Q" || !first) return [ready];
+    first = false;
+    return pieces;
+  });
+  const config = postgresqlConfig.parse({
+    engine: "postgresql",
+    hosts: [`127.0.0.1:${server.port}`],
+    auth: { type: "basic", username: "gateway", password: "secret" },
+  });
+  await using backend = valueOf(await open("main", config, hostOf()));
+  if (backend.course === undefined) throw new Error("the engine has courses");
+  const answer = await answerOf(backend.course(queryOf("select n from t"), never, whole));
+  const events: object[] = [];
+  let rows = "";
+  for await (const event of answer as AsyncIterable<ResultEvent> | Iterable<ResultEvent>) {
+    // How many pieces they come in is the network's to say.
+    if (event.kind === "batch") rows += shownRows(event.batch);
+    else if (event.kind !== "done") events.push(event);
+    else {
+      const { stats, whole: came, ...rest } = event;
+      if (came !== undefined) wholes += 1;
+      events.push({ ...rest, stats: { ...stats, executionMs: 0 }, shownRows: rows });
+    }
+  }
+  return events;
+}
+
+function shownRows(batch: Extract<ResultEvent, { kind: "batch" }>["batch"]): string {
+  if (batch.form !== "native") throw new Error("rows are passed on as they came");
+  return Buffer.from(batch.bytes).toString("hex");
+}
+
+function queryOf(text: string): Identified {
+  const query = identifiedOf(text, [], { dialect: "postgres", frontend: "postgresWire" });
+  const call = { types: [], formats: [], values: [], resultFormats: [], simple: true };
+  return { ...query, call, takes: ["postgresRows"] };
+}
