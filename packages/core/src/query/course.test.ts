@@ -37,10 +37,15 @@ describe("answerOf", () => {
 
   it("tells a result that came with its end as the events that it stands for, also in a stream", async () => {
     const columns = [columnOf("n", { kind: "boolean" })];
+    const described = { kind: "columns", columns } as const;
     const batch = batchOf(columns, [[true]]);
-    const done: ResultEvent = { kind: "done", stats: noStats, whole: { columns, batch } };
-    const empty: ResultEvent = { ...done, whole: { columns, batch: undefined } };
-    const told = [{ kind: "columns", columns }, { kind: "batch", batch }, done];
+    const done: ResultEvent = {
+      kind: "done",
+      stats: noStats,
+      whole: { columns: described, batch },
+    };
+    const empty: ResultEvent = { ...done, whole: { columns: described, batch: undefined } };
+    const told = [described, { kind: "batch", batch }, done];
     expect(await answerOf(saying([done]))).toEqual(told);
     expect(await answerOf(saying([empty]))).toEqual([told[0], empty]);
     const late = await answerOf(saying([notice(1), "wait", done]));

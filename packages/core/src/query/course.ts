@@ -82,7 +82,7 @@ export async function answerOf(course: Course): Promise<Answer> {
 function putDone(done: DoneEvent, events: ResultEvent[]): void {
   const { whole } = done;
   if (whole !== undefined) {
-    events.push({ kind: "columns", columns: whole.columns });
+    events.push(whole.columns);
     if (whole.batch !== undefined) events.push({ kind: "batch", batch: whole.batch });
   }
   events.push(done);

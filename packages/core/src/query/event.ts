@@ -104,7 +104,7 @@ export type DoneEvent = {
 };
 
 export interface WholeResult {
-  readonly columns: readonly Column[];
+  readonly columns: ColumnsEvent;
   /** Undefined where there are no rows. */
   readonly batch: Batch | undefined;
 }

@@ -83,6 +83,7 @@ class MysqlBackend implements Backend {
   readonly #context: RunContext;
   /** Of statements on connections of the pool's. */
   readonly #shared: RunContext;
+  readonly #sharedWhole: RunContext;
 
   constructor(parts: Parts) {
     const { cluster, config, host, servers } = parts;
@@ -106,13 +107,14 @@ class MysqlBackend implements Backend {
     };
     const lend = (seat: Seat, { mysql }: Called) => this.#seating.lend(seat, mysql.home);
     this.#shared = { ...this.#context, lend };
+    this.#sharedWhole = { ...this.#shared, whole: true };
   }
 
   execute(query: Identified, signal: AbortSignal): ResultStream {
     return streamOf(this.course(query, signal));
   }
 
-  *course(query: Identified, signal: AbortSignal): Course {
+  *course(query: Identified, signal: AbortSignal, whole: boolean = false): Course {
     if (!isCalled(query)) return yield* courseOf(this.#parts.plain.execute(query, signal));
     const now = this.#takenNow(query, signal);
     const taken = now === undefined ? yield* waited(this.#take(query, signal)) : ok(now);
@@ -121,7 +123,8 @@ class MysqlBackend implements Backend {
       return;
     }
     try {
-      yield* courseOn(taken.value, query, this.#shared, signal);
+      const context = whole ? this.#sharedWhole : this.#shared;
+      yield* courseOn(taken.value, query, context, signal);
     } finally {
       this.#leave(taken.value);
     }

@@ -20,3 +20,11 @@ export const noFiles: GatewayError = gatewayError("query.permission", {
   sqlState: "42000",
   vendor: { of: "mysql", code: 3948, sqlState: "42000" },
 });
+
+export const transactionOver: GatewayError = gatewayError("query.transaction", {
+  message: "the transaction is over",
+});
+
+export const stillBusy: GatewayError = gatewayError("query.transaction", {
+  message: "another statement of this session has not ended yet",
+});

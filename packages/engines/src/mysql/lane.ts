@@ -23,7 +23,7 @@ import { bring, sayNext } from "./client/bring.ts";
 import { cancelled, drained, isParked, settled, waitingAt } from "./client/ending.ts";
 import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
-import { noFiles } from "./errors.ts";
+import { noFiles, stillBusy, transactionOver } from "./errors.ts";
 import { judge } from "./sql/guard.ts";
 import { sentText, textFor } from "./sql/strings.ts";
 
@@ -34,6 +34,8 @@ export type Called = Identified & { readonly mysql: MysqlCall };
 export interface RunContext {
   readonly clock: Clock;
   readonly slices: Slices;
+  /** Whoever reads takes a result that comes with its end. */
+  readonly whole?: boolean;
   readonly database: string | undefined;
   readonly localFiles: boolean;
   /** Makes the connection the session's own, for this reason; the error where that is not done here. */
@@ -165,7 +167,8 @@ function* running(
   const text = `/* ${statementTag(query)} */ ${sent}`;
   const { tag } = query.statement;
   const native = query.takes.includes("mysqlRows");
-  const statement = { member, clock, text, tag, call, native, localFiles, signal };
+  const whole = context.whole === true;
+  const statement = { member, clock, text, tag, call, native, whole, localFiles, signal };
   const events = runStatement(statement, trace);
   try {
     for (let step = events.next(); step.done !== true;) {
@@ -299,13 +302,13 @@ export class MysqlLane implements PinnedLane {
 
   /** Of a chain alone, whose next transaction the server began on the same connection. */
   async again(): Promise<Result<PinnedLane, GatewayError>> {
-    if (this.#closed || !this.#chained) return err(over);
+    if (this.#closed || !this.#chained) return err(transactionOver);
     this.#closed = true;
     return ok(new MysqlLane(this.#begun, this.#context));
   }
 
   async divide({ kind, name }: Division, signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    if (this.#closed || !this.#open) return err(over);
+    if (this.#closed || !this.#open) return err(transactionOver);
     const { seat } = this.#begun;
     if (seat.busy) return err(stillBusy);
     const done = await ask(seat.member, `${divisionWords[kind]} ${quoteIdentifier(name)}`, signal);
@@ -337,13 +340,13 @@ export class MysqlLane implements PinnedLane {
   }
 
   #called(query: Identified): Result<Called, GatewayError> {
-    if (this.#closed || !this.#open) return err(over);
+    if (this.#closed || !this.#open) return err(transactionOver);
     const { backendIdentity, group } = query;
     if (nameOf(backendIdentity) !== nameOf(this.#begun.identity)) {
       const detail = "the transaction is another's";
       return err(noBackendIdentity(backendIdentity.mode, group, { detail }));
     }
-    return isCalled(query) ? ok(query) : err(over);
+    return isCalled(query) ? ok(query) : err(transactionOver);
   }
 
   async #end(
@@ -351,7 +354,7 @@ export class MysqlLane implements PinnedLane {
     chains: boolean,
     signal: AbortSignal,
   ): Promise<Result<void, GatewayError>> {
-    if (this.#closed || !this.#open) return err(over);
+    if (this.#closed || !this.#open) return err(transactionOver);
     const { seat } = this.#begun;
     if (seat.busy) return err(stillBusy);
     if (signal.aborted) return err(gatewayError("query.cancelled"));
@@ -386,14 +389,6 @@ const divisionWords = {
   releaseSavepoint: "RELEASE SAVEPOINT",
   rollbackToSavepoint: "ROLLBACK TO SAVEPOINT",
 } as const satisfies Record<Division["kind"], string>;
-
-const over: GatewayError = gatewayError("query.transaction", {
-  message: "the transaction is over",
-});
-
-const stillBusy: GatewayError = gatewayError("query.transaction", {
-  message: "another statement of this session has not ended yet",
-});
 
 function failed(error: GatewayError): Extract<ResultEvent, { kind: "failed" }> {
   return { kind: "failed", error };

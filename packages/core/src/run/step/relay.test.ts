@@ -40,7 +40,10 @@ describe("a result that came with its end", () => {
 
 async function* whole(): ResultStream {
   const columns = [columnOf("n", { kind: "boolean" })];
-  const result = { columns, batch: batchOf(columns, [[true], [false]]) };
+  const result = {
+    columns: { kind: "columns", columns } as const,
+    batch: batchOf(columns, [[true], [false]]),
+  };
   const stats = { queueMs: 0, executionMs: 0, rows: 2, bytes: 2 };
   yield { kind: "done", stats, commandTag: "SELECT 2", whole: result };
 }

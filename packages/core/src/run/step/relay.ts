@@ -102,7 +102,7 @@ function doneWith(
   const stats = live.stats();
   // Written out twice: what follows a spread makes a hidden class anew for each query.
   return commandTag === undefined
-    ? { kind: "done", stats, updateType, updateCount, report }
+    ? { kind: "done", stats, updateType, updateCount, report, whole }
     : { kind: "done", stats, updateType, updateCount, report, commandTag, whole };
 }
 

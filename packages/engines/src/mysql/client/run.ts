@@ -5,7 +5,13 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { waited, type Course, type Reading } from "@gateway/core/query/course.ts";
-import type { DoneEvent, FailedEvent, QueryStats, ResultEvent } from "@gateway/core/query/event.ts";
+import type {
+  DoneEvent,
+  FailedEvent,
+  QueryStats,
+  ResultEvent,
+  WholeResult,
+} from "@gateway/core/query/event.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
@@ -23,6 +29,7 @@ import { answerFile } from "./localFile.ts";
 import { fetchRows, type OpenCursor } from "./cursor.ts";
 import { closeStatement, prepareText, sendExecution } from "./prepare.ts";
 import { endOf, isRow, nativeRows, type End, type Ended } from "./rows.ts";
+import { wholeOf } from "./whole.ts";
 
 export interface Statement {
   readonly member: Member;
@@ -34,6 +41,8 @@ export interface Statement {
   readonly call: MysqlCall;
   /** Whether rows go on as packets, or are read for an answer that is made of them. */
   readonly native: boolean;
+  /** Whether a result that is there with its end may come with it. */
+  readonly whole: boolean;
   /** Whether it may ask for a file of its client. */
   readonly localFiles: boolean;
   /** Where it is aborted no further rows are fetched. What runs is ended by whoever aborts. */
@@ -54,6 +63,7 @@ export function* runStatement(statement: Statement, trace: Trace): Course {
   if (execution === undefined) {
     trace.open = true;
     member.send(commandPackets(commandCode.query, text));
+    if (yield* cameWhole(statement, "mysqlRows", trace)) return;
     return yield* readAnswer(statement, "mysqlRows", trace);
   }
   const preparing = prepareText(member, text, execution.parameters, (open) => {
@@ -69,11 +79,29 @@ export function* runStatement(statement: Statement, trace: Trace): Course {
   const { cursor } = execution;
   const open = cursor && { cursor, prepared: prepared.value, signal: statement.signal };
   try {
-    yield* readAnswer(statement, "mysqlBinaryRows", trace, open);
+    const isWhole = open === undefined && (yield* cameWhole(statement, "mysqlBinaryRows", trace));
+    if (!isWhole) yield* readAnswer(statement, "mysqlBinaryRows", trace, open);
   } finally {
     // Also where nobody fetches the rest: the server has the cursor as long as its statement.
     if (!trace.open && member.open) closeStatement(member, prepared.value.id);
   }
+}
+
+/** Tells a result that is there with its end; true where it did. */
+function* cameWhole(statement: Statement, format: NativeFormat, trace: Trace): Course<boolean> {
+  const { member, clock, native } = statement;
+  if (!statement.whole || !native) return false;
+  const startedMs = clock.nowMs();
+  const whole = yield* wholeOf(member, format);
+  if (whole === undefined) return false;
+  const { result, end } = whole;
+  trace.open = false;
+  trace.warnings = end.warnings;
+  const rows = result.batch?.rows ?? 0;
+  const bytes = result.batch === undefined ? 0 : batchBytes(result.batch);
+  const stats = { queueMs: 0, executionMs: clock.nowMs() - startedMs, rows, bytes };
+  yield doneOf(end, statement, stats, result);
+  return true;
 }
 
 function* readAnswer(
@@ -263,7 +291,12 @@ function nextOf(before: End, read: readonly ReadColumn[], columnsStatus: number)
   return { kind: "batch", batch: { form: "native", format: "mysqlNext", rows: 0, bytes, next } };
 }
 
-function doneOf(end: End, { tag, text, call }: Statement, stats: QueryStats): DoneEvent {
+function doneOf(
+  end: End,
+  { tag, text, call }: Statement,
+  stats: QueryStats,
+  whole?: WholeResult,
+): DoneEvent {
   const { affectedRows, insertId, warnings, info, status } = end;
   const found = call.foundRows ? affectedRows : foundBy(end, text);
   const report = {
@@ -274,7 +307,7 @@ function doneOf(end: End, { tag, text, call }: Statement, stats: QueryStats): Do
     foundRows: undefined,
     status,
   };
-  return { kind: "done", stats, updateType: tag, updateCount: found, report };
+  return { kind: "done", stats, updateType: tag, updateCount: found, report, whole };
 }
 
 function failed(error: GatewayError): FailedEvent {

@@ -50,6 +50,6 @@ export function doneWhole({ fields, rows, count, tag }: Whole, executionMs: numb
   const batch: Batch | undefined =
     count === 0 ? undefined : { form: "native", format: "postgresRows", rows: count, bytes: rows };
   const stats = { queueMs: 0, executionMs, rows: count, bytes: rows.length };
-  const whole = { columns: columnsOf(fields, true), batch };
+  const whole = { columns: { kind: "columns", columns: columnsOf(fields, true) }, batch } as const;
   return { kind: "done", stats, commandTag: tag, whole };
 }

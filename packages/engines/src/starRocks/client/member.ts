@@ -78,6 +78,28 @@ export class Member {
     });
   }
 
+  /** What came and was not read, where it came in one piece. */
+  get held(): Buffer | undefined {
+    return this.#chunks.length === 1 ? this.#chunks[0] : undefined;
+  }
+
+  /** Takes it. */
+  takeHeld(): void {
+    this.#chunks = [];
+    this.#heldBytes = 0;
+  }
+
+  /** Resolves when more came, or the connection is over. */
+  more(): Promise<void> {
+    return new Promise<void>((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        resolve();
+      };
+      if (this.#stream.isPaused()) this.#stream.resume();
+    });
+  }
+
   /** The next bytes; undefined when the connection is over. A little is read ahead of the one who asks. */
   async next(): Promise<Buffer | undefined> {
     for (;;) {

@@ -1,0 +1,75 @@
+/** A result that is there at once, with its end: told in one event, because each costs a turn through all stages. */
+import type { Reading } from "@gateway/core/query/course.ts";
+import type { ColumnsEvent, WholeResult } from "@gateway/core/query/event.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
+import type { NativeFormat } from "@gateway/core/type/vector.ts";
+import { packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
+import { wholeAnswer } from "@gateway/wire/mysql/wholeAnswer.ts";
+import type { Member } from "../../starRocks/client/member.ts";
+import { readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
+import type { End } from "./rows.ts";
+
+export interface Whole {
+  readonly result: WholeResult;
+  readonly end: End;
+}
+
+/** Of all definitions of a result. Longer ones are read packet by packet. */
+const definitionsMax = 1_024;
+
+/** Waits for the first of the answer. Undefined where that is not all of it: it is read as it comes. */
+export function* wholeOf(member: Member, format: NativeFormat): Reading<Whole | undefined> {
+  if (member.quiet) yield member.more();
+  const bytes = member.held;
+  const whole = bytes && readWhole(bytes, format);
+  if (whole !== undefined) member.takeHeld();
+  return whole;
+}
+
+/** The result in these bytes; undefined where they are anything else. */
+export function readWhole(bytes: Uint8Array, format: NativeFormat): Whole | undefined {
+  const found = wholeAnswer(bytes);
+  if (found === undefined) return undefined;
+  const { definitions, columnsStatus, rows, warnings, status } = found;
+  if (definitions.end - definitions.start > definitionsMax) return undefined;
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, definitions.end);
+  const read = knownColumns(head.toString("latin1", definitions.start, definitions.end));
+  if (read === undefined) return undefined;
+  const columns: ColumnsEvent = {
+    kind: "columns",
+    columns: read.columns,
+    native: { format: "mysqlRows", bytes: read.bytes, status: columnsStatus },
+  };
+  const batch =
+    rows.count === 0
+      ? undefined
+      : ({
+          form: "native",
+          format,
+          rows: rows.count,
+          bytes: bytes.subarray(rows.start, rows.end),
+        } as const);
+  const end = { affectedRows: 0, insertId: 0n, info: "", warnings, status };
+  return { result: { columns, batch }, end };
+}
+
+/** Applications read the same results again and again. */
+const knownColumns = remembered(
+  (text) => {
+    const bytes = Buffer.from(text, "latin1");
+    const read: ReadColumn[] = [];
+    for (let at = 0; at < bytes.length;) {
+      const end = at + packetHeaderBytes + bytes.readUIntLE(at, 3);
+      const packet = bytes.subarray(at, end);
+      const column = readColumn({ payload: packet.subarray(packetHeaderBytes), bytes: packet });
+      if (column === undefined) return undefined;
+      read.push(column);
+      at = end;
+    }
+    return {
+      columns: read.map(({ column }) => column),
+      bytes: Buffer.concat(read.map((column) => column.bytes)),
+    };
+  },
+  { textsMax: 256, lengthMax: definitionsMax },
+);
