@@ -145,7 +145,7 @@ function* runAttempt(slot: Slot, open: OpenQuery, way: Way, plane: DataPlane): C
     const keeps = way.generation.backend(slot.cluster).mayKeep?.(query) === true;
     const ended = keeps
       ? yield* courseOf(keepAndRun({ attempt, way, query }, open))
-      : yield* relay(attempt.execute(query, open.whole), open.live, slot);
+      : yield* relay(attempt.execute(query, open.whole), open.live, slot, open.whole);
     attempt.ended(ended.last);
     return ended;
   } finally {

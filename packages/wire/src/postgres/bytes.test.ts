@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BodyReader, ByteWriter, decodeText, getInt32, putInt16, putInt32 } from "./bytes.ts";
+import { decodeText } from "../text.ts";
+import { BodyReader, ByteWriter, getInt32, putInt16, putInt32 } from "./bytes.ts";
 
 describe("ByteWriter", () => {
   it("keeps what was written before it grew", () => {

@@ -5,11 +5,13 @@
  * flag that stays. The reader checks it once, at the end.
  */
 
+import { repeatedText } from "../text.ts";
+
 const encoder = new TextEncoder();
-// `ignoreBOM` keeps a leading U+FEFF, which belongs to the client's text.
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const none = new Uint8Array(0);
+/** UTF-16 units. */
+const shortText = 200;
 /** First allocation: most answers to a short query fit. */
 const firstBytes = 512;
 
@@ -60,12 +62,30 @@ export class ByteWriter {
 
   /** UTF-8 with its terminator. A NUL inside would end it early and desynchronise the client: it is left out. */
   text(value: string): void {
+    if (value.length <= shortText && this.#ascii(value)) return;
     const clean = value.includes("\0") ? value.replaceAll("\0", "") : value;
     this.room(clean.length * 3 + 1);
     const { written } = encoder.encodeInto(clean, this.buffer.subarray(this.length));
     this.length += written;
     this.buffer[this.length] = 0;
     this.length += 1;
+  }
+
+  /** Most texts are short and ASCII: an encoder costs more to reach than they do to write. False: nothing was written. */
+  #ascii(value: string): boolean {
+    const { length } = value;
+    this.room(length + 1);
+    const { buffer } = this;
+    let at = this.length;
+    for (let index = 0; index < length; index += 1) {
+      const code = value.charCodeAt(index);
+      if (code === 0 || code > 0x7f) return false;
+      buffer[at] = code;
+      at += 1;
+    }
+    buffer[at] = 0;
+    this.length = at + 1;
+    return true;
   }
 
   /** Opens a message of `type`; `end` with the returned offset sets its length. */
@@ -169,7 +189,7 @@ export class BodyReader {
     }
     const bytes = this.#body.subarray(this.#at, end);
     this.#at = end + 1;
-    const text = decodeText(bytes);
+    const text = repeatedText(bytes);
     if (text === undefined) this.#badText = true;
     return text ?? "";
   }
@@ -181,15 +201,5 @@ export class BodyReader {
     }
     this.#at += length;
     return true;
-  }
-}
-
-/** Strict UTF-8 to text; undefined when the bytes are not UTF-8. */
-export function decodeText(bytes: Uint8Array): string | undefined {
-  if (bytes.length === 0) return "";
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
   }
 }

@@ -4,7 +4,8 @@
  * It checks shape only: counts against what is there, no byte left over, text in UTF-8. The state machine
  * decides whether a message may come now. Never throws.
  */
-import { BodyReader, decodeText } from "./bytes.ts";
+import { decodeText } from "../text.ts";
+import { BodyReader } from "./bytes.ts";
 import type { Frame } from "./frame.ts";
 import type { Format, FrontendMessage, Target, Violation } from "./message.ts";
 

@@ -14,7 +14,7 @@ export interface Relayed {
 }
 
 /**
- * Says that the query runs, then passes on what the engine says; the query counts as begun with the engine's
+ * Says that the query runs, unless its reader leaves that out (`quiet`), then passes on what the engine says; the query counts as begun with the engine's
  * first event. Right before the engine is asked, this checks that the slot is still ours and that somebody still
  * waits. It checks the slot again at the engine's first answer.
  *
@@ -25,9 +25,10 @@ export function* relay(
   events: PatientReader,
   live: LiveQuery,
   slot: Pick<Slot, "lease">,
+  quiet: boolean = false,
 ): Course<Relayed> {
   // A polling client would otherwise show a long query as waiting until its first row.
-  yield { kind: "progress", state: "running", stats: live.stats() };
+  if (!quiet) yield { kind: "progress", state: "running", stats: live.stats() };
   // The engine is asked with the first look at its events, and not before.
   const lost = lossOf(slot) && (yield* waited(lossAskedOf(slot)));
   const over = live.signal.aborted ? abortError(live.signal) : lost;

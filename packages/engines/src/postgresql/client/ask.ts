@@ -1,7 +1,7 @@
 /** The gateway's own questions to a server, in the simple protocol: lists, settings, BEGIN and COMMIT. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { decodeText } from "@gateway/wire/postgres/bytes.ts";
+import { decodeText } from "@gateway/wire/text.ts";
 import { brokenError, errorOf } from "../errors.ts";
 import { spansOf } from "../page/cells.ts";
 import type { Member } from "./member.ts";

@@ -4,7 +4,6 @@ import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import { writeClient, type ClientMessage } from "@gateway/wire/postgres/client.ts";
 import { FrameReader, type Frame, type FrameRun } from "@gateway/wire/postgres/frame.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
-import { RepeatedText } from "@gateway/wire/postgres/repeated.ts";
 import {
   parseServer,
   rowFits,
@@ -73,7 +72,6 @@ export class Member {
   readonly prepared = new PreparedTexts();
   readonly #stream: Duplex;
   readonly #frames = new FrameReader();
-  readonly #tags = new RepeatedText();
   readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafe(bytes));
   #wake: (() => void) | undefined;
   #broken: string | undefined;
@@ -175,7 +173,7 @@ export class Member {
   /** The answer to what was sent, where all of it and nothing else is here. Takes nothing otherwise. */
   whole(simple: boolean): Whole | undefined {
     if (this.#listener !== undefined || !readsAsWritten(this.statuses)) return undefined;
-    const whole = readWhole(this.#frames.held, simple, this.#tags);
+    const whole = readWhole(this.#frames.held, simple);
     if (whole === undefined) return undefined;
     this.#frames.rest();
     this.status = whole.status;

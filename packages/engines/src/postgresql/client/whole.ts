@@ -3,8 +3,8 @@ import type { Reading } from "@gateway/core/query/course.ts";
 import type { DoneEvent } from "@gateway/core/query/event.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
-import type { RepeatedText } from "@gateway/wire/postgres/repeated.ts";
 import { parseServer, type ServerField } from "@gateway/wire/postgres/server.ts";
+import { repeatedText } from "@gateway/wire/text.ts";
 import { wholeAnswer } from "@gateway/wire/postgres/wholeAnswer.ts";
 import { columnsOf, readDescription } from "./descriptions.ts";
 import type { Member } from "./member.ts";
@@ -22,17 +22,13 @@ const rowDescription = 0x54;
 const readyForQuery = 0x5a;
 
 /** The result in these bytes; undefined where they are anything else. */
-export function readWhole(
-  bytes: Uint8Array,
-  simple: boolean,
-  tags: RepeatedText,
-): Whole | undefined {
+export function readWhole(bytes: Uint8Array, simple: boolean): Whole | undefined {
   const found = wholeAnswer(bytes, simple);
   if (found === undefined) return undefined;
   const part = ({ start, end }: { start: number; end: number }) => bytes.subarray(start, end);
   const description = readDescription({ type: rowDescription, body: part(found.description) });
   const ready = parseServer({ type: readyForQuery, body: part(found.ready) });
-  const tag = tags.of(part(found.tag));
+  const tag = repeatedText(part(found.tag));
   if (description?.kind !== "rowDescription" || tag === undefined || ready?.kind !== "ready")
     return undefined;
   const { fields } = description;

@@ -1,6 +1,6 @@
 /** Single cells in PostgreSQL's binary format as neutral values: what has no fixed width, and items of arrays. */
 import type { Value } from "@gateway/core/type/type.ts";
-import { decodeText } from "@gateway/wire/postgres/bytes.ts";
+import { decodeText } from "@gateway/wire/text.ts";
 import type { ColumnRule } from "../types.ts";
 
 /** A value, or why the cell has no neutral one. */

@@ -3,6 +3,7 @@
  *
  * Only character sets that clients really use are read; MySQL's `latin1` is Windows-1252.
  */
+import { repeatedText } from "@gateway/wire/text.ts";
 import { collationNamed, collations } from "./collations.ts";
 
 /** A character set by MySQL's name, and how it reads. */
@@ -13,34 +14,25 @@ export interface Charset {
   readonly decode: (bytes: Uint8Array) => string | undefined;
 }
 
-const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const latin1Decoder = new TextDecoder("windows-1252");
-
-function utf8(bytes: Uint8Array): string | undefined {
-  try {
-    return utf8Decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
 
 export const utf8mb4: Charset = {
   name: "utf8mb4",
   collation: "utf8mb4_0900_ai_ci",
-  decode: utf8,
+  decode: repeatedText,
 };
 
 const charsets: readonly Charset[] = [
   utf8mb4,
-  { name: "utf8mb3", collation: "utf8mb3_general_ci", decode: utf8 },
-  { name: "ascii", collation: "ascii_general_ci", decode: utf8 },
+  { name: "utf8mb3", collation: "utf8mb3_general_ci", decode: repeatedText },
+  { name: "ascii", collation: "ascii_general_ci", decode: repeatedText },
   {
     name: "latin1",
     collation: "latin1_swedish_ci",
     decode: (bytes) => latin1Decoder.decode(bytes),
   },
   // A client with the set `binary` still sends its statements as text.
-  { name: "binary", collation: "binary", decode: utf8 },
+  { name: "binary", collation: "binary", decode: repeatedText },
 ];
 
 /** By the name a client writes in SET NAMES; undefined for sets that are not read. */

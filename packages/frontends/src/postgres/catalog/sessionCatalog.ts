@@ -10,7 +10,7 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
-import { decodeText } from "@gateway/wire/postgres/bytes.ts";
+import { decodeText } from "@gateway/wire/text.ts";
 import type { Format, FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { entriesOf, schemaFrom } from "../session/searchPath.ts";

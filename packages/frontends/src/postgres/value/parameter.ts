@@ -9,7 +9,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseText } from "@gateway/core/type/parse.ts";
 import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
 import type { Zone } from "@gateway/core/type/zone.ts";
-import { decodeText } from "@gateway/wire/postgres/bytes.ts";
+import { decodeText } from "@gateway/wire/text.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import {
   decimalDigitsMax,
