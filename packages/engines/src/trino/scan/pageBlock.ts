@@ -17,7 +17,7 @@ import {
   whilst,
   type Code,
   type Variable,
-} from "./assembly.ts";
+} from "@gateway/wire/assembly/assembly.ts";
 
 export const blockBytes = 64;
 /** A routine answers this instead of a count for a page that it can not read. */

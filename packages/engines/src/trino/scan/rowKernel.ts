@@ -20,7 +20,7 @@ import {
   whilst,
   type Code,
   type Variable,
-} from "./assembly.ts";
+} from "@gateway/wire/assembly/assembly.ts";
 import {
   any,
   bitsOf,

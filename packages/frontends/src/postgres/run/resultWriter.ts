@@ -14,6 +14,7 @@ import { flushBytes, type Outbox } from "../outbox.ts";
 import type { CopyForm } from "../read/copyForm.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { formatsFor, rowWriter, type RowShape, type RowWriter } from "../value/rows.ts";
+import { kernelRowWriter } from "../value/kernel/kernelRows.ts";
 import { nativeRowWriter } from "../value/nativeRows.ts";
 import { binaryForms, withBinary } from "../value/ownTypes.ts";
 import { ResultShape } from "../value/resultShape.ts";
@@ -209,5 +210,7 @@ function plainWriter(batch: Batch, shape: RowShape): RowWriter {
     return nativeRowWriter(batch);
   }
   const asText = batch.form === "text" ? textRowWriter(batch, shape) : undefined;
-  return asText ?? rowWriter(columnarOf(batch), shape);
+  if (asText !== undefined) return asText;
+  const columnar = columnarOf(batch);
+  return kernelRowWriter(columnar, shape) ?? rowWriter(columnar, shape);
 }
