@@ -7,7 +7,9 @@ import type {
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import { nextOf, waited, type Course } from "@gateway/core/query/course.ts";
+import { streamOf } from "@gateway/core/query/courseStream.ts";
+import type { Description, LastEvent, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag, tagPrefix } from "@gateway/core/query/tag.ts";
 import { shownTags } from "@gateway/core/query/tagText.ts";
@@ -16,7 +18,7 @@ import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
-import { httpPool } from "../connect/http.ts";
+import { Http1Pool } from "../connect/http1/pool.ts";
 import { tlsTrust } from "../connect/tls.ts";
 import { describedColumn } from "./page/block.ts";
 import type { ClickHouseConfig } from "./config.ts";
@@ -28,8 +30,14 @@ import { placeParameters, placesAhead, withoutValues } from "./sql/parameters.ts
 import { quoteText } from "./sql/quote.ts";
 import { relayedAsk } from "./client/relayedAsk.ts";
 import { runRelayed } from "./client/relay.ts";
-import { runStatement, type Running, type Trace } from "./client/run.ts";
-import { relaySettingsQuery, settingsQuery, type Submission, type Wire } from "./client/wire.ts";
+import { failedBy, runStatement, type Running, type Trace } from "./client/run.ts";
+import {
+  loginHeaders,
+  relaySettingsQuery,
+  settingsQuery,
+  type Submission,
+  type Wire,
+} from "./client/wire.ts";
 
 /** How long the server may take to confirm that a statement is gone, and how often it is asked. */
 const endingMs = 10_000;
@@ -52,9 +60,9 @@ export async function open(
     connectTimeoutMs: config.connectTimeoutSecs * 1_000,
   };
   const wire: Wire = {
-    pool: httpPool({ ...options, connectionsMax: config.connectionsMax }, host),
-    control: httpPool({ ...options, connectionsMax: controlConnectionsMax }, host),
-    auth: config.auth,
+    pool: new Http1Pool({ ...options, connectionsMax: config.connectionsMax }, host),
+    control: new Http1Pool({ ...options, connectionsMax: controlConnectionsMax }, host),
+    login: loginHeaders(config.auth),
     settings: settingsQuery(Object.entries(config.settings)),
     relaySettings: relaySettingsQuery(Object.entries(config.settings)),
   };
@@ -92,6 +100,10 @@ class ClickHouseBackend implements Backend {
   }
 
   execute(query: Identified, signal: AbortSignal): ResultStream {
+    return streamOf(this.course(query, signal));
+  }
+
+  course(query: Identified, signal: AbortSignal): Course {
     const caller = callerOf(query, this.#config);
     if (!caller.ok) return refused(caller.error);
     const used = readSessionStatement(query.engineSql, "clickhouse");
@@ -211,36 +223,35 @@ class ClickHouseBackend implements Backend {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closed ??= Promise.all([this.#wire.pool.destroy(), this.#wire.control.destroy()]).then(
+    this.#closed ??= Promise.all([this.#wire.pool.close(), this.#wire.control.close()]).then(
       nothing,
     );
     return this.#closed;
   }
 
-  async *#run(
+  *#run(
     statement: Pick<Running, "submission" | "judged" | "shown" | "described">,
     signal: AbortSignal,
-  ): ResultStream {
-    if (signal.aborted) return yield { kind: "failed", error: gatewayError("query.cancelled") };
-    if (this.#closed !== undefined)
-      return yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
-    const running: Running = { ...statement, wire: this.#wire, clock: this.#host.clock };
+  ): Course {
+    if (signal.aborted) return yield* refused(gatewayError("query.cancelled"));
+    if (this.#closed !== undefined) return yield* refused(gatewayError("cluster.connectFailed"));
+    const { submission, judged, shown, described } = statement;
+    const { clock } = this.#host;
+    const running: Running = { wire: this.#wire, clock, submission, judged, shown, described };
     const trace: Trace = { open: false, response: undefined };
-    let ended = false;
+    let last: LastEvent | undefined;
     try {
-      const runs = statement.submission.relay?.raw === true ? runRelayed : runStatement;
-      for await (const event of runs(running, trace, signal)) {
-        ended = event.kind === "done" || event.kind === "failed";
-        if (ended && trace.open) await this.#end(statement.submission.queryId, trace);
-        if (event.kind === "failed" && signal.aborted) {
-          yield { kind: "failed", error: gatewayError("query.cancelled") };
-        } else yield event;
-      }
+      const runs = submission.relay?.raw === true ? runRelayed : runStatement;
+      last = yield* runs(running, trace, signal);
     } finally {
-      // The reader left: the slot is free only when the server runs nothing of it any more.
-      if (!ended) await this.#end(statement.submission.queryId, trace);
+      // Where the reader left, the slot is free only when the server runs nothing of it any more.
+      if (last === undefined || trace.open) {
+        yield* waited(this.#end(submission.queryId, trace));
+      }
       trace.response?.body.drop();
     }
+    const isCancelled = last.kind === "failed" && signal.aborted;
+    yield isCancelled ? failedBy(gatewayError("query.cancelled")) : last;
   }
 
   /** Ends a statement in the server and waits until its list shows it no more, for a bounded time. */
@@ -289,24 +300,19 @@ class ClickHouseBackend implements Backend {
     return ok(columns);
   }
 
-  async *#use(name: string, caller: Caller, signal: AbortSignal): ResultStream {
+  *#use(name: string, caller: Caller, signal: AbortSignal): Course {
     const startedMs = this.#host.clock.nowMs();
-    const answer = await this.#ask(databaseSql(name), signal, this.#nextOwn(), { caller });
-    if (!answer.ok) return yield { kind: "failed", error: answer.error };
+    const sql = databaseSql(name);
+    const answer = yield* waited(this.#ask(sql, signal, this.#nextOwn(), { caller }));
+    if (!answer.ok) return yield* refused(answer.error);
     if (answer.value.length === 0) {
       const message = `Database ${name} does not exist`;
-      return yield {
-        kind: "failed",
-        error: gatewayError("query.unknownObject", { message, sqlState: "3D000" }),
-      };
+      return yield* refused(gatewayError("query.unknownObject", { message, sqlState: "3D000" }));
     }
     yield { kind: "session", change: { kind: "catalog", catalog: catalogName, schema: name } };
     const executionMs = this.#host.clock.nowMs() - startedMs;
-    yield {
-      kind: "done",
-      stats: { queueMs: 0, executionMs, rows: 0, bytes: 0 },
-      updateType: "USE",
-    };
+    const stats = { queueMs: 0, executionMs, rows: 0, bytes: 0 };
+    yield { kind: "done", stats, updateType: "USE" };
   }
 
   #nextOwn(): string {
@@ -339,24 +345,25 @@ class ClickHouseBackend implements Backend {
     const running: Running = { ...statement, described: async () => [] };
     const trace: Trace = { open: false, response: undefined };
     try {
-      for await (const event of runStatement(running, trace, signal)) {
-        if (event.kind === "failed") return err(event.error);
-        if (event.kind !== "batch") continue;
-        const batch = columnarOf(event.batch);
+      const events = runStatement(running, trace, signal);
+      let step = await nextOf(events);
+      for (; step.done !== true; step = await nextOf(events)) {
+        if (step.value.kind !== "batch") continue;
+        const batch = columnarOf(step.value.batch);
         for (let row = 0; row < batch.rows; row += 1) {
           rows.push(batch.columns.map((column) => valueAt(column, row)));
         }
       }
+      return step.value.kind === "failed" ? err(step.value.error) : ok(rows);
     } finally {
       trace.response?.body.drop();
     }
-    return ok(rows);
   }
 }
 
 /** What was refused before anything was sent. */
-async function* refused(error: GatewayError): ResultStream {
-  yield { kind: "failed", error };
+function* refused(error: GatewayError): Course {
+  yield failedBy(error);
 }
 
 function nothing(): void {}

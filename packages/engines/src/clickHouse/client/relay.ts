@@ -4,10 +4,11 @@
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import { gatewayError } from "@gateway/core/error.ts";
-import type { ResultStream } from "@gateway/core/query/event.ts";
+import type { LastEvent } from "@gateway/core/query/event.ts";
+import { waited, type Course } from "@gateway/core/query/course.ts";
 import { errorOf, readException, vendorOf } from "../errors.ts";
 import type { HttpResponse } from "./exchange.ts";
-import { doneOf, sent, type Running, type Trace } from "./run.ts";
+import { doneOf, failedBy, sent, type Running, type Trace } from "./run.ts";
 import { headerOf } from "./wire.ts";
 
 /** The headers of an answer that are about its body, by their lower-case names. */
@@ -25,26 +26,26 @@ const passedHeaders = [
 /** How much of the end is looked at; a server writes no longer exception behind its rows. */
 const tailBytesMax = 32 * 1024;
 
-/** Runs it. The caller ends what is still open, and drops what is left of the answer. */
-export async function* runRelayed(
+/** Runs it, and returns the last event. The caller ends what is still open, and drops what is left of the answer. */
+export function* runRelayed(
   running: Running,
   trace: Trace,
   signal: AbortSignal,
-): ResultStream {
+): Course<LastEvent> {
   const startedMs = running.clock.nowMs();
-  const response = await sent(running, trace, signal);
-  if ("code" in response) return yield { kind: "failed", error: response };
+  const response = yield* sent(running, trace, signal);
+  if ("code" in response) return failedBy(response);
   const head = Buffer.from(JSON.stringify(passedFrom(response)));
   yield { kind: "columns", columns: [], native: { format: "clickHouseBody", bytes: head } };
   const tail = new Tail();
   let bytes = 0;
   let broken: string | undefined;
-  const source = response.body[Symbol.asyncIterator]();
   for (;;) {
-    const step = await source.next().catch((error: unknown) => failureOf(error));
-    if ("broken" in step) ({ broken } = step);
-    if ("broken" in step || step.done === true) break;
-    const piece = step.value;
+    const due = response.body.next();
+    const step = due instanceof Promise ? yield* waited(due) : due;
+    if (step.kind === "failed") broken = step.reason;
+    if (step.kind !== "bytes") break;
+    const piece = step.bytes;
     tail.add(piece);
     bytes += piece.length;
     yield {
@@ -52,24 +53,20 @@ export async function* runRelayed(
       batch: { form: "native", format: "clickHouseBody", rows: 0, bytes: piece },
     };
   }
-  const failed = endOf(tail.bytes(), { response, broken, running });
+  const failed = endOf(tail, { response, broken, running });
   trace.open = failed !== undefined && failed.vendor === undefined;
-  if (failed !== undefined) return yield { kind: "failed", error: failed };
+  if (failed !== undefined) return failedBy(failed);
   const executionMs = running.clock.nowMs() - startedMs;
-  yield doneOf(running, response, { queueMs: 0, executionMs, rows: 0, bytes });
-}
-
-function failureOf(error: unknown): { readonly broken: string } {
-  return { broken: error instanceof Error ? error.name : "the connection broke" };
+  return doneOf(running, response, { queueMs: 0, executionMs, rows: 0, bytes });
 }
 
 function passedFrom(response: HttpResponse): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    passedHeaders.flatMap((name) => {
-      const value = headerOf(response, name);
-      return value === undefined ? [] : [[name, value] as const];
-    }),
-  );
+  const passed: Record<string, string> = {};
+  for (const name of passedHeaders) {
+    const value = headerOf(response, name);
+    if (value !== undefined) passed[name] = value;
+  }
+  return passed;
 }
 
 interface Ended {
@@ -83,9 +80,10 @@ interface Ended {
  * its head. An older one writes plain text, which rows may hold as well: that counts only where the
  * connection broke too.
  */
-function endOf(tail: Buffer, { response, broken, running }: Ended): GatewayError | undefined {
+function endOf(tail: Tail, { response, broken, running }: Ended): GatewayError | undefined {
   const tag = headerOf(response, "x-clickhouse-exception-tag");
-  const text = tag === undefined ? untagged(tail, broken) : tagged(tail, tag);
+  if (tag === undefined && broken === undefined) return undefined;
+  const text = tag === undefined ? untagged(tail.bytes()) : tagged(tail.bytes(), tag);
   if (text !== undefined) {
     const exception = readException(text);
     const { caller } = running.submission;
@@ -104,8 +102,7 @@ function tagged(tail: Buffer, tag: string): string | undefined {
   return text.slice(0, text.lastIndexOf("\n", text.lastIndexOf(` ${tag}`)));
 }
 
-function untagged(tail: Buffer, broken: string | undefined): string | undefined {
-  if (broken === undefined) return undefined;
+function untagged(tail: Buffer): string | undefined {
   return /Code: \d+\. DB::\w*Exception: [\s\S]*$/.exec(tail.toString())?.[0];
 }
 

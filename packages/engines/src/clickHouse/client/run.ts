@@ -1,16 +1,24 @@
 /** Runs one statement and says in the port's events what came of it. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
-import type { DoneEvent, EngineWork, QueryStats, ResultStream } from "@gateway/core/query/event.ts";
+import { waited, type Course, type Reading } from "@gateway/core/query/course.ts";
+import type {
+  DoneEvent,
+  EngineWork,
+  FailedEvent,
+  LastEvent,
+  QueryStats,
+} from "@gateway/core/query/event.ts";
+import type { Result } from "@gateway/core/result.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import type { Block } from "../page/block.ts";
 import { errorOf, readException } from "../errors.ts";
-import type { HttpResponse } from "./exchange.ts";
+import type { HttpResponse, Unanswered } from "./exchange.ts";
 import type { Judged } from "../sql/guard.ts";
 import { textFor } from "../identity.ts";
 import { blocksOf, type StreamEnd } from "./stream.ts";
-import { headerOf, neverSent, submit, textOf, type Submission, type Wire } from "./wire.ts";
+import { headerOf, submit, textOf, type Submission, type Wire } from "./wire.ts";
 
 /** How much of a refusal is read. */
 const refusalBytesMax = 64 * 1024;
@@ -35,15 +43,15 @@ export interface Trace {
   response: HttpResponse | undefined;
 }
 
-/** Runs it. The caller ends what is still open, and drops what is left of the answer. */
-export async function* runStatement(
+/** Runs it, and returns the last event. The caller ends what is still open, and drops what is left of the answer. */
+export function* runStatement(
   running: Running,
   trace: Trace,
   signal: AbortSignal,
-): ResultStream {
+): Course<LastEvent> {
   const startedMs = running.clock.nowMs();
-  const response = await sent(running, trace, signal);
-  if ("code" in response) return yield { kind: "failed", error: response };
+  const response = yield* sent(running, trace, signal);
+  if ("code" in response) return failedBy(response);
   const work = workOf(response);
   if (work !== undefined) {
     const executionMs = running.clock.nowMs() - startedMs;
@@ -56,17 +64,17 @@ export async function* runStatement(
   const format = headerOf(response, "x-clickhouse-format");
   if (running.judged.reads && format !== undefined && format !== "Native") {
     const message = "a FORMAT clause is the gateway's: leave it out";
-    return yield { kind: "failed", error: gatewayError("query.unsupported", { message }) };
+    return failedBy(gatewayError("query.unsupported", { message }));
   }
   const blocks = blocksOf(response.body);
   const counted = { rows: 0, bytes: 0 };
   let columns: Block["columns"] | undefined;
   for (;;) {
-    const step = await blocks.next();
+    const step = yield* blocks.next();
     if (step.done === true) {
       trace.open = step.value.kind === "broken" || step.value.kind === "unsupported";
       const failed = failureOf(step.value, running);
-      if (failed !== undefined) return yield { kind: "failed", error: failed };
+      if (failed !== undefined) return failedBy(failed);
       break;
     }
     const block = step.value;
@@ -75,8 +83,7 @@ export async function* runStatement(
       yield { kind: "columns", columns };
     } else if (!sameColumns(columns, block.columns)) {
       trace.open = true;
-      const error = gatewayError("engine.broken", { detail: "blocks of another shape" });
-      return yield { kind: "failed", error };
+      return failedBy(gatewayError("engine.broken", { detail: "blocks of another shape" }));
     }
     if (block.rows === 0) continue;
     const batch: ColumnarBatch = { form: "columnar", rows: block.rows, columns: block.vectors };
@@ -85,11 +92,11 @@ export async function* runStatement(
     yield { kind: "batch", batch };
   }
   if (running.judged.reads && columns === undefined) {
-    yield { kind: "columns", columns: await running.described() };
+    yield { kind: "columns", columns: yield* waited(running.described()) };
   }
   const executionMs = running.clock.nowMs() - startedMs;
   const stats = { queueMs: 0, executionMs, ...counted };
-  yield doneOf(running, response, work === undefined ? stats : { ...stats, work });
+  return doneOf(running, response, work === undefined ? stats : { ...stats, work });
 }
 
 /** The last event of a statement that went well. */
@@ -106,26 +113,36 @@ function sameColumns(a: Block["columns"], b: Block["columns"]): boolean {
   );
 }
 
+/** The last event of a statement that went wrong. */
+export function failedBy(error: GatewayError): FailedEvent {
+  return { kind: "failed", error };
+}
+
 /** The answer whose status is good, or why there is none. */
-export async function sent(
+export function* sent(
   running: Running,
   trace: Trace,
   signal: AbortSignal,
-): Promise<HttpResponse | GatewayError> {
+): Reading<HttpResponse | GatewayError> {
   const { wire, submission } = running;
   const text = textFor(submission.caller, submission.sql);
   if (!text.ok) return text.error;
-  let response: HttpResponse;
-  trace.open = true;
+  let asked: Promise<Result<HttpResponse, Unanswered>>;
   try {
-    response = await submit(wire, { ...submission, sql: text.value.sql }, signal);
-  } catch (error) {
-    if (signal.aborted) return gatewayError("query.cancelled");
-    trace.open = !neverSent(error);
-    return gatewayError(trace.open ? "engine.broken" : "cluster.connectFailed", {
-      detail: error instanceof Error ? error.name : "no answer",
-    });
+    asked = submit(wire, submission, text.value.sql, signal);
+  } catch {
+    // Half of a surrogate pair in a field.
+    return gatewayError("engine.broken", { detail: "an address that can not be written" });
   }
+  trace.open = true;
+  const outcome = yield* waited(asked);
+  if (!outcome.ok) {
+    trace.open = outcome.error === "closed" || outcome.error === "aborted";
+    if (signal.aborted) return gatewayError("query.cancelled");
+    const detail = outcome.error;
+    return gatewayError(trace.open ? "engine.broken" : "cluster.connectFailed", { detail });
+  }
+  const response = outcome.value;
   trace.response = response;
   // An answer to another question is never handed on.
   const echoed = headerOf(response, "x-clickhouse-query-id");
@@ -133,16 +150,16 @@ export async function sent(
     return gatewayError("engine.broken", { detail: "an answer to another query" });
   }
   if (response.statusCode === 200) return response;
-  return await refusalOf(response, trace, { ...running, shiftBytes: text.value.shiftBytes });
+  return yield* refusalOf(response, trace, { ...running, shiftBytes: text.value.shiftBytes });
 }
 
-async function refusalOf(
+function* refusalOf(
   response: HttpResponse,
   trace: Trace,
   about: Pick<Running, "shown" | "submission"> & { readonly shiftBytes: number },
-): Promise<GatewayError> {
+): Reading<GatewayError> {
   const number = headerOf(response, "x-clickhouse-exception-code");
-  const text = await textOf(response, refusalBytesMax).catch(() => "");
+  const text = yield* textOf(response, refusalBytesMax);
   const exception = readException(text, number);
   trace.open = exception.number === 0;
   if (exception.number > 0) return errorOf(exception, { ...about, ...about.submission });

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { settled } from "@gateway/core/query/course.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { nativeBlock } from "../../../../../test/fake/clickHouseNative.ts";
 import type { Block } from "../page/block.ts";
+import type { BodyStep } from "./exchange.ts";
 import { blocksOf, type StreamEnd } from "./stream.ts";
 
 const columns: readonly Column[] = [
@@ -84,12 +86,22 @@ describe("blocksOf", () => {
 });
 
 async function readAll(
-  body: AsyncIterable<Uint8Array>,
+  pieces: Iterable<Uint8Array>,
 ): Promise<{ readonly rows: readonly (readonly Value[])[]; readonly end: StreamEnd }> {
   const rows: (readonly Value[])[] = [];
-  const blocks = blocksOf(body);
+  const source = pieces[Symbol.iterator]();
+  let count = 0;
+  const blocks = blocksOf({
+    next: () => {
+      const { done, value } = source.next();
+      const step: BodyStep = done === true ? { kind: "end" } : { kind: "bytes", bytes: value };
+      count += 1;
+      // Some are there and some are waited for.
+      return count % 2 === 0 ? step : Promise.resolve(step);
+    },
+  });
   for (;;) {
-    const step = await blocks.next();
+    const step = await settled(blocks.next());
     if (step.done === true) return { rows, end: step.value };
     rows.push(...rowsOf(step.value));
   }
@@ -99,7 +111,7 @@ function rowsOf({ rows, vectors }: Block): readonly (readonly Value[])[] {
   return Array.from({ length: rows }, (_, row) => vectors.map((vector) => valueAt(vector, row)));
 }
 
-async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+function* cut(bytes: Uint8Array, sizes: readonly number[]): Generator<Uint8Array> {
   for (let at = 0, index = 0; at < bytes.length; index += 1) {
     const size = sizes[index % sizes.length] ?? 1;
     yield bytes.subarray(at, at + size);

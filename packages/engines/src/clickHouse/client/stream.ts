@@ -1,5 +1,7 @@
 /** The blocks of an answer as its bytes arrive, and how the answer ended. */
+import { waited, type Reading } from "@gateway/core/query/course.ts";
 import { readBlock, type Begun, type Block, type BlockRead } from "../page/block.ts";
+import type { Body, BodyStep } from "./exchange.ts";
 
 /** How an answer ended. An exception may come in the middle, as text behind whole blocks. */
 export type StreamEnd =
@@ -16,12 +18,12 @@ const textBytesMax = 256 * 1024;
 const tailBytes = 16 * 1024;
 
 /** The blocks of an answer in order, and behind the last one how it ended. What was not asked for is not read. */
-export function blocksOf(body: AsyncIterable<Uint8Array>): Blocks {
-  return new Blocks(body[Symbol.asyncIterator]());
+export function blocksOf(body: Pick<Body, "next">): Blocks {
+  return new Blocks(body);
 }
 
 class Blocks {
-  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #source: Pick<Body, "next">;
   /**
    * What arrived since the window was read, behind its unread rest; how many bytes that is; and from how
    * many on it is read again.
@@ -34,20 +36,20 @@ class Blocks {
   #at = 0;
   #blocks = 0;
   /** Why nothing comes behind the window; undefined while something may. */
-  #over: Exclude<ReadResult, { kind: "bytes" }> | undefined;
+  #over: Exclude<BodyStep, { kind: "bytes" }> | undefined;
   #begun: Begun | undefined;
   /** Bytes of the begun block that were read, and the last of all that were. */
   #before = 0;
   #behind: Uint8Array = new Uint8Array(0);
 
-  constructor(source: AsyncIterator<Uint8Array>) {
+  constructor(source: Pick<Body, "next">) {
     this.#source = source;
   }
 
   /** Not called again before it answered, nor behind the end. */
-  async next(): Promise<IteratorResult<Block, StreamEnd>> {
+  *next(): Reading<IteratorResult<Block, StreamEnd>> {
     for (;;) {
-      const window = this.#window ?? (await this.#filled());
+      const window = this.#window ?? (yield* this.#filled());
       const read = readBlock(this.#at === 0 ? window : window.subarray(this.#at), this.#begun);
       if (read.kind === "block") {
         this.#at += read.bytes;
@@ -55,15 +57,15 @@ class Blocks {
         this.#begun = undefined;
         return { done: false, value: read.block };
       }
-      const end = await this.#stopped(window, read);
+      const end = yield* this.#stopped(window, read);
       if (end !== undefined) return { done: true, value: end };
     }
   }
 
   /** Waits for as much as is worth a look, or for the end. */
-  async #filled(): Promise<Uint8Array> {
+  *#filled(): Reading<Uint8Array> {
     while (this.#over === undefined) {
-      const step = await next(this.#source);
+      const step = yield* next(this.#source);
       if (step.kind === "bytes") {
         this.#parts.push(step.bytes);
         this.#held += step.bytes.length;
@@ -80,10 +82,10 @@ class Blocks {
   }
 
   /** The window has no more whole blocks: keeps what is left of it, or says how the answer ended. */
-  async #stopped(
+  *#stopped(
     window: Uint8Array,
     read: Exclude<BlockRead, { kind: "block" }>,
-  ): Promise<StreamEnd | undefined> {
+  ): Reading<StreamEnd | undefined> {
     const at = read.kind === "short" ? this.#at + read.bytes : this.#at;
     this.#behind = tailOf(this.#behind, window.subarray(0, at));
     const rest = window.subarray(at);
@@ -93,7 +95,7 @@ class Blocks {
       return endOf(open ? joined([this.#behind, rest]) : rest, this.#over, open);
     }
     if (read.kind !== "short") {
-      return await reasonOf(joined([this.#behind, rest]), this.#source, read);
+      return yield* reasonOf(joined([this.#behind, rest]), this.#source, read);
     }
     this.#before =
       this.#begun === undefined ? 0 : (this.#blocks > 0 ? 0 : this.#before) + read.bytes;
@@ -116,24 +118,15 @@ function tailOf(before: Uint8Array, bytes: Uint8Array): Uint8Array {
   return all.subarray(Math.max(0, all.length - tailBytes));
 }
 
-type ReadResult =
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  | { readonly kind: "end" }
-  | { readonly kind: "failed"; readonly reason: string };
-
-async function next(source: AsyncIterator<Uint8Array>): Promise<ReadResult> {
-  try {
-    const step = await source.next();
-    return step.done === true ? { kind: "end" } : { kind: "bytes", bytes: step.value };
-  } catch (error) {
-    return { kind: "failed", reason: error instanceof Error ? error.name : "the connection broke" };
-  }
+function* next(source: Pick<Body, "next">): Reading<BodyStep> {
+  const step = source.next();
+  return step instanceof Promise ? yield* waited(step) : step;
 }
 
 /** `open`: it ends inside a block. */
 function endOf(
   window: Uint8Array,
-  step: Exclude<ReadResult, { kind: "bytes" }>,
+  step: Exclude<BodyStep, { kind: "bytes" }>,
   open: boolean,
 ): StreamEnd {
   const text = open ? exceptionIn(window) : undefined;
@@ -143,17 +136,17 @@ function endOf(
 }
 
 /** Bytes that are no block are often the text of an exception: looked for in what comes. */
-async function reasonOf(
+function* reasonOf(
   window: Uint8Array,
-  source: AsyncIterator<Uint8Array>,
+  source: Pick<Body, "next">,
   read:
     | { readonly kind: "unsupported"; readonly type: string }
     | { readonly kind: "broken"; readonly reason: string },
-): Promise<StreamEnd> {
+): Reading<StreamEnd> {
   const parts = [window];
   let held = window.length;
   while (held < textBytesMax) {
-    const step = await next(source);
+    const step = yield* next(source);
     if (step.kind !== "bytes") break;
     parts.push(step.bytes);
     held += step.bytes.length;

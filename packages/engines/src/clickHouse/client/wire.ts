@@ -1,10 +1,11 @@
 /** Requests to ClickHouse's HTTP interface. What an answer means is in run.ts. */
 import type { ClusterAuthOf } from "@gateway/contract/config/cluster.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
+import { waited, type Reading } from "@gateway/core/query/course.ts";
 import type { RelayBody } from "@gateway/core/query/query.ts";
-import { Readable } from "node:stream";
-import type { Pool } from "undici";
-import { exchange, type HttpResponse } from "./exchange.ts";
+import type { Result } from "@gateway/core/result.ts";
+import type { Http1Pool } from "../../connect/http1/pool.ts";
+import { exchange, type HttpResponse, type Unanswered } from "./exchange.ts";
 import type { Caller } from "../identity.ts";
 
 /** One statement on its way. */
@@ -34,10 +35,11 @@ export interface RelayedAsk {
 
 /** Ways to the server: pools, and who asks. */
 export interface Wire {
-  readonly pool: Pool;
+  readonly pool: Http1Pool;
   /** For KILL and lists: never behind a queue of long statements. */
-  readonly control: Pool;
-  readonly auth: ClusterAuthOf<"basic" | "bearer"> | undefined;
+  readonly control: Http1Pool;
+  /** Of every request, from `loginHeaders`. */
+  readonly login: readonly string[];
   /** Fields of the address of every statement, from `settingsQuery`. */
   readonly settings: string;
   /** The same for answers in the client's own form, from `relaySettingsQuery`. */
@@ -69,52 +71,53 @@ export function relaySettingsQuery(settings: readonly (readonly [string, string]
   return queryOf([...settings, cancelsOnClose]);
 }
 
-/** Sends the statement, whose text already says as whom it runs. Rejects with undici's error when there is no answer. */
+/** Sends the statement with the text `sql`, which already says as whom it runs. */
 export function submit(
   wire: Wire,
-  submission: Submission,
+  { queryId, database, fields, relay }: Submission,
+  sql: string,
   signal: AbortSignal,
-): Promise<HttpResponse> {
-  const { sql, queryId, database, fields, relay } = submission;
-  const place = database === undefined ? "" : `&database=${encodeURIComponent(database)}`;
-  const settings = relay?.raw === true ? wire.relaySettings : wire.settings;
+): Promise<Result<HttpResponse, Unanswered>> {
   const rows = relay?.body;
-  const text: readonly Field[] = rows === undefined ? [] : [["query", sql]];
-  const blocks: readonly Field[] = rows?.blocks === true ? [["decompress", "1"]] : [];
-  const before = [...text, ...blocks, ...(relay?.fields ?? [])];
-  const path = [
-    `/?query_id=${encodeURIComponent(queryId)}${place}`,
-    ...(before.length === 0 ? [] : [queryOf(before)]),
-    settings,
-    ...(fields.length === 0 ? [] : [queryOf(fields)]),
-  ].join("&");
-  const options = {
-    method: "POST",
-    path,
-    headers: { ...loginOf(wire.auth), ...headersOf(relay) },
-    body: rows === undefined ? sql : Readable.from(rows.bytes, { objectMode: false }),
-  } as const;
-  return exchange(wire.pool, options, signal);
+  let path = `/?query_id=${encodeURIComponent(queryId)}`;
+  if (database !== undefined) path += `&database=${encodeURIComponent(database)}`;
+  if (rows !== undefined) path += `&query=${encodeURIComponent(sql)}`;
+  if (rows?.blocks === true) path += "&decompress=1";
+  if (relay !== undefined && relay.fields.length > 0) path += `&${queryOf(relay.fields)}`;
+  const settings = relay?.raw === true ? wire.relaySettings : wire.settings;
+  if (settings !== "") path += `&${settings}`;
+  if (fields.length > 0) path += `&${queryOf(fields)}`;
+  const headers = headersOf(wire, relay);
+  return exchange(wire.pool, { method: "POST", path, headers, body: rows?.bytes ?? sql }, signal);
 }
 
-function headersOf(relay: RelayedAsk | undefined): Readonly<Record<string, string>> {
-  const { acceptEncoding, body, raw } = relay ?? {};
-  return {
-    "content-type": body === undefined ? "text/plain; charset=UTF-8" : "application/octet-stream",
-    ...(body?.encoding === undefined ? {} : { "content-encoding": body.encoding }),
-    ...(acceptEncoding === undefined || raw !== true ? {} : { "accept-encoding": acceptEncoding }),
-  };
+/** The same list for all requests that have no headers of their own: its lines are then written once. */
+function headersOf({ login }: Wire, relay: RelayedAsk | undefined): readonly string[] {
+  const accepts = relay?.raw === true ? relay.acceptEncoding : undefined;
+  const body = relay?.body;
+  if (accepts === undefined && body === undefined) return login;
+  const headers = [...login];
+  if (body !== undefined) headers[1] = "application/octet-stream";
+  if (body?.encoding !== undefined) headers.push("content-encoding", body.encoding);
+  if (accepts !== undefined) headers.push("accept-encoding", accepts);
+  return headers;
+}
+
+/** Names and values in turn. What the body is stands first. */
+export function loginHeaders(
+  auth: ClusterAuthOf<"basic" | "bearer"> | undefined,
+): readonly string[] {
+  const headers = ["content-type", "text/plain; charset=UTF-8"];
+  if (auth === undefined) return headers;
+  if (auth.type === "bearer") {
+    return [...headers, "authorization", `Bearer ${secretText(auth.token)}`];
+  }
+  const login = Buffer.from(`${auth.username}:${secretText(auth.password)}`).toString("base64");
+  return [...headers, "authorization", `Basic ${login}`];
 }
 
 function queryOf(fields: readonly Field[]): string {
   return fields.map(([name, value]) => `${encodeURIComponent(name)}=${encoded(value)}`).join("&");
-}
-
-function loginOf(auth: Wire["auth"]): Readonly<Record<string, string>> {
-  if (auth === undefined) return {};
-  if (auth.type === "bearer") return { authorization: `Bearer ${secretText(auth.token)}` };
-  const login = Buffer.from(`${auth.username}:${secretText(auth.password)}`).toString("base64");
-  return { authorization: `Basic ${login}` };
 }
 
 /** Bytes that are no text are encoded as they are. */
@@ -132,46 +135,15 @@ export function headerOf({ headers }: HttpResponse, name: string): string | unde
 }
 
 /** The start of a body as text, and no more of it. */
-export async function textOf({ body }: HttpResponse, bytesMax: number): Promise<string> {
+export function* textOf({ body }: HttpResponse, bytesMax: number): Reading<string> {
   const parts: Uint8Array[] = [];
-  let held = 0;
-  for await (const part of body) {
-    parts.push(part);
-    held += part.length;
-    if (held >= bytesMax) break;
+  for (let held = 0; held < bytesMax;) {
+    const due = body.next();
+    const step = due instanceof Promise ? yield* waited(due) : due;
+    if (step.kind === "failed") return "";
+    if (step.kind === "end") break;
+    parts.push(step.bytes);
+    held += step.bytes.length;
   }
   return Buffer.concat(parts).subarray(0, bytesMax).toString();
 }
-
-/** True for a failure before anything was sent: another cluster may run the statement. */
-export function neverSent(error: unknown): boolean {
-  const code = codeOf(error);
-  return code !== undefined && connectCodes.has(code);
-}
-
-/** The code of undici's or the system's error, also of one that wraps another. */
-export function codeOf(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null) return undefined;
-  if ("code" in error && typeof error.code === "string") return error.code;
-  return "cause" in error ? codeOf(error.cause) : undefined;
-}
-
-const connectCodes: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EACCES",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ETIMEDOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "CERT_HAS_EXPIRED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "ERR_SSL_WRONG_VERSION_NUMBER",
-  "EPROTO",
-]);

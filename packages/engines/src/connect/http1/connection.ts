@@ -5,13 +5,14 @@
  * |---|---|---|---|
  * | idle | begins | unasked: the connection is given up | given up |
  * | at work | not before the end | read as the response | the response's end, or its failure |
+ * | paused | as at work | kept: the socket reads no more than it began to | told once what is kept was read |
  * | over | never | dropped | – |
  */
 import type { Socket } from "node:net";
 import { ResponseReader } from "@gateway/wire/http/response.ts";
 import type { ResponseHeaders } from "@gateway/wire/http/responseHead.ts";
 import { headBytesMax, idleMarginMs, idleMs, idleMsMax } from "./limits.ts";
-import { writeRequest, type WritableRequest } from "./request.ts";
+import { lastChunk, writeChunk, writeRequest, type WritableRequest } from "./request.ts";
 
 /** Who waits for a response. `end` or `failed` is the last call, and there is none behind a cancel. */
 export interface Answering {
@@ -47,6 +48,12 @@ export class Connection {
   readonly #reader = new ResponseReader(headBytesMax);
   #answering: Answering | undefined;
   #over = false;
+  /** Who waits for the response takes no more of it until he resumes. */
+  #paused = false;
+  /** The server ended while nobody took anything. */
+  #ended = false;
+  /** Pieces of the request's body are still to come. */
+  #sending = false;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
     this.#socket = socket;
@@ -74,14 +81,32 @@ export class Connection {
   /** Sends a request. Only while it is idle. */
   ask(request: WritableRequest, answering: Answering): void {
     this.#answering = answering;
+    this.#paused = false;
     this.#reader.begin();
     answering.sent();
     writeRequest(this.#socket, request);
+    if (request.pieces === undefined) return;
+    this.#sending = true;
+    void this.#send(request.pieces, answering);
   }
 
   /** Gives the connection up if this one waits for a response on it; he is not told. */
   cancel(answering: Answering): void {
     if (this.#answering === answering) this.drop();
+  }
+
+  /** Reads no more of the response for the one who waits for it, until he resumes. What was being read may be kept. */
+  pause(answering: Answering): void {
+    if (this.#answering !== answering || this.#paused) return;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  /** Goes on with what is kept, before this returns, and with the socket behind it. Not from a call of `Answering`. */
+  resume(answering: Answering): void {
+    if (this.#answering !== answering || !this.#paused) return;
+    this.#paused = false;
+    this.#guarded(this.#goOn);
   }
 
   /** Gives the connection up; who waits for a response is not told. */
@@ -109,10 +134,21 @@ export class Connection {
 
   readonly #onEnd = (): void => {
     if (this.#answering === undefined) return this.drop();
-    this.#guarded(this.#readEnd);
+    this.#ended = true;
+    if (!this.#paused) this.#guarded(this.#readEnd);
   };
 
-  readonly #onClose = (): void => this.#guarded(this.#failed);
+  readonly #onClose = (): void => {
+    // Behind an end the rest of the response is here, for whoever takes it.
+    if (!this.#paused || !this.#ended) this.#guarded(this.#failed);
+  };
+
+  readonly #goOn = (): void => {
+    // Also where the rest of the response is here: an idle connection has to hear its server. Bytes come later than this.
+    this.#socket.resume();
+    this.#read();
+    if (this.#ended && !this.#paused && this.#answering !== undefined) this.#readEnd();
+  };
 
   readonly #failed = (): void => this.fail();
 
@@ -122,8 +158,9 @@ export class Connection {
   };
 
   readonly #read = (): void => {
-    // Whoever waits may cancel at any of these calls.
+    // Whoever waits may cancel, or pause, at any of these calls.
     for (let asked = this.#answering; asked !== undefined; asked = this.#answering) {
+      if (this.#paused) return;
       const step = this.#reader.next();
       switch (step.kind) {
         case "more":
@@ -147,10 +184,45 @@ export class Connection {
   #whole(reusable: boolean): void {
     const answering = this.#answering;
     this.#answering = undefined;
-    const isClean = this.#reader.unread === 0 && this.#socket.writableLength === 0;
+    const isSent = !this.#sending && this.#socket.writableLength === 0;
+    const isClean = this.#reader.unread === 0 && isSent;
     if (reusable && isClean && this.idleMs > 0) this.#owner.released(this);
     else this.drop();
     answering?.end();
+  }
+
+  /** As fast as the server takes them, and until nobody waits for the response any more. */
+  async #send(pieces: AsyncIterable<Uint8Array>, answering: Answering): Promise<void> {
+    try {
+      for await (const piece of pieces) {
+        if (this.#answering !== answering) return;
+        // An empty chunk would be the last one.
+        if (piece.length > 0 && !writeChunk(this.#socket, piece)) await this.#drained();
+        if (this.#answering !== answering) return;
+      }
+    } catch {
+      // Without its last chunk no server takes the body for a whole one.
+      if (this.#answering === answering) this.#guarded(this.#failed);
+      return;
+    }
+    if (this.#answering !== answering) return;
+    this.#sending = false;
+    this.#socket.write(lastChunk, "latin1");
+  }
+
+  /** Resolves once the socket takes more, or is closed. */
+  #drained(): Promise<void> {
+    const socket = this.#socket;
+    return new Promise((resolve) => {
+      const over = (): void => {
+        socket.off("drain", over);
+        socket.off("close", over);
+        resolve();
+      };
+      socket.on("drain", over);
+      socket.on("close", over);
+      if (socket.closed) over();
+    });
   }
 
   /** A bug of one who waits ends this connection, and not the process. */

@@ -24,6 +24,10 @@ export interface Http1PoolOptions extends ConnectorOptions {
 export interface Asked {
   /** Takes it out of the line, or ends its connection. Nobody is told anything more of it. */
   cancel(): void;
+  /** No more of the response is read, but for what is on its way already: tens of kilobytes at most. */
+  pause(): void;
+  /** The response goes on, before this returns where something of it is kept. Not from a call of `Answering`. */
+  resume(): void;
 }
 
 export class Http1Pool implements ConnectionOwner {
@@ -191,5 +195,13 @@ class Waiting implements Asked {
   cancel(): void {
     this.#line.delete(this);
     this.#connection?.cancel(this.answering);
+  }
+
+  pause(): void {
+    this.#connection?.pause(this.answering);
+  }
+
+  resume(): void {
+    this.#connection?.resume(this.answering);
   }
 }

@@ -9,16 +9,19 @@ export interface HttpRequest {
   readonly path: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  /** Text that is sent as UTF-8; undefined for none. */
-  readonly body: string | undefined;
+  /** Text that is sent as UTF-8, or bytes that are sent as they come; undefined for none. */
+  readonly body: string | AsyncIterable<Uint8Array> | undefined;
 }
 
 /** A request that may be written. */
 export interface WritableRequest {
   /** Latin-1, up to the empty line. */
   readonly head: string;
+  /** What is known of the body, and its length. */
   readonly body: string;
   readonly bodyBytes: number;
+  /** What follows the head in chunks. */
+  readonly pieces: AsyncIterable<Uint8Array> | undefined;
 }
 
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
@@ -56,10 +59,18 @@ export function writableRequest(
     writtenLists.set(headers, lines);
   }
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}`;
+  if (typeof body !== "string") {
+    return {
+      head: `${head}transfer-encoding: chunked\r\n\r\n`,
+      body: "",
+      bodyBytes: 0,
+      pieces: body,
+    };
+  }
   const bodyBytes = Buffer.byteLength(body);
   // A method that may have a body says so also when it has none (RFC 9110 §8.6).
   if (bodyBytes > 0 || method === "POST") head += `content-length: ${bodyBytes}\r\n`;
-  return { head: `${head}\r\n`, body, bodyBytes };
+  return { head: `${head}\r\n`, body, bodyBytes, pieces: undefined };
 }
 
 function linesOf(headers: readonly string[]): string | undefined {
@@ -77,7 +88,10 @@ function linesOf(headers: readonly string[]): string | undefined {
 }
 
 /** Writes it in one piece, unless its body is large. */
-export function writeRequest(socket: Writable, { head, body, bodyBytes }: WritableRequest): void {
+export function writeRequest(
+  socket: Writable,
+  { head, body, bodyBytes }: Omit<WritableRequest, "pieces">,
+): void {
   if (bodyBytes > pieceBytesMax) {
     turnWrites.leave();
     socket.cork();
@@ -96,3 +110,15 @@ export function writeRequest(socket: Writable, { head, body, bodyBytes }: Writab
   bytes.write(body, head.length, "utf8");
   turnWrites.write(socket, bytes);
 }
+
+/** Writes a piece of a body, which is not empty. False where the socket asks to wait. */
+export function writeChunk(socket: Writable, bytes: Uint8Array): boolean {
+  socket.cork();
+  socket.write(`${bytes.length.toString(16)}\r\n`, "latin1");
+  socket.write(bytes);
+  const goesOn = socket.write("\r\n", "latin1");
+  socket.uncork();
+  return goesOn;
+}
+
+export const lastChunk = "0\r\n\r\n";
