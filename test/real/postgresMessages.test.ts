@@ -9,7 +9,7 @@ import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { configOf, gatewayOf, portOf } from "../e2e/gateway.ts";
 import { emptyDatabase } from "./postgresDatabase.ts";
-import { madeSql, messagesOf, resetSql, type Shown } from "./postgresMessages.ts";
+import { brokenCopies, madeSql, messagesOf, resetSql, type Shown } from "./postgresMessages.ts";
 import { seed } from "./seed.ts";
 
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : 150;
@@ -40,9 +40,10 @@ describe.each(["session", "transaction"])("pooled by %s", (poolMode) => {
       onTestFinished(async () => await gateway[Symbol.asyncDispose]());
       const differences: string[] = [];
       let compared = 0;
-      for (let at = seed; at < seed + scripts && differences.length < 5; at += 1) {
-        const name = database.pathname.slice(1);
-        const messages = messagesOf(at);
+      const broken = brokenCopies();
+      const name = database.pathname.slice(1);
+      for (let at = seed - broken.length; at < seed + scripts && differences.length < 5; at += 1) {
+        const messages = at < seed ? (broken[seed - 1 - at] ?? []) : messagesOf(at);
         const expected = await played(
           { owner, port: Number(database.port), user: database.username, name },
           messages,
@@ -120,12 +121,7 @@ function isNoPromise(line: string, at: number, series: Series): boolean {
 /** True where the server found with a Parse or a Bind what the gateway hears with the Execute, if there is one. */
 function isTold(server: Series, through: Series): boolean {
   const failure = server.find((line) => line.startsWith("E")) ?? "";
-  return (
-    atBind.test(failure) ||
-    tooLate.test(failure) ||
-    brokenOff.test(failure) ||
-    through.some((line) => own.test(line))
-  );
+  return atBind.test(failure) || tooLate.test(failure) || through.some((line) => own.test(line));
 }
 
 /**
@@ -134,8 +130,6 @@ function isTold(server: Series, through: Series): boolean {
  */
 const own =
   /"C":"(?:42P05|25P02)"|"M":"bind message |SET TRANSACTION tells its modes|another statement of this session has not ended yet/;
-/** A client that begins a COPY and goes on with something else. */
-const brokenOff = /"M":"unexpected message type /;
 /** A BEGIN with modes behind statements of its series that only read: here it begins a transaction. */
 const tooLate = /"M":"SET TRANSACTION [A-Z ]+ must be called before any query/;
 const atBind =
@@ -156,7 +150,7 @@ async function played(
 ): Promise<readonly Series[]> {
   await owner.query(resetSql);
   await using client = await RawClient.start(port, { user, database: name });
-  const chance = new Chance(at);
+  const chance = new Chance(Math.abs(at));
   let waiting: Uint8Array[] = [];
   for (const { bytes } of messages) {
     waiting.push(bytes);

@@ -114,7 +114,7 @@ function stepOf(chance: Chance): readonly Shown[] {
   }
   const sql = "copy t from stdin";
   const data = Array.from({ length: chance.below(4) }, () => copyData(chance));
-  const end = chance.below(4) > 0 ? copyDone : copyFail;
+  const end = chance.pick(copyEnds);
   if (chance.below(2) === 0) return [...simple(sql), ...data, end];
   const parse = { shown: `Parse ${name}: ${sql}`, bytes: parseOf(name, sql) };
   const bind = { shown: `Bind ${portal} ${name}`, bytes: bindOf({ portal, statement: name }) };
@@ -190,6 +190,47 @@ function executed(portal: string, chance: Chance): Shown {
 
 const copyDone: Shown = { shown: "CopyDone", bytes: messageOf("c") };
 const copyFail: Shown = { shown: "CopyFail", bytes: messageOf("f", textOf("enough")) };
+const copyEnds: readonly [Shown, ...Shown[]] = [copyDone, copyDone, copyDone, copyFail];
+/** What a client says behind its last message: at once, because nobody may be there to read it later. */
+const rest = Buffer.concat([sync, queryOf("select a from t order by a"), messageOf("X")]);
+/** What no COPY ends with. */
+const breaking: readonly Shown[] = [
+  { shown: "Query", bytes: queryOf("select 1") },
+  { shown: "Parse", bytes: parseOf("", "select 1") },
+  { shown: "Bind", bytes: bindOf({}) },
+  { shown: "Describe", bytes: describeOf("S", "") },
+  { shown: "Execute", bytes: executeOf("") },
+  { shown: "Close", bytes: closeOf("P", "") },
+  { shown: "Terminate", bytes: messageOf("X") },
+  { shown: "an unknown message", bytes: messageOf("z") },
+  { shown: "CopyFail without an end", bytes: messageOf("f", Buffer.from("enough")) },
+].map(({ shown, bytes }) => ({ shown, bytes: Buffer.concat([bytes, rest]) }));
+
+/** Each of what no COPY ends with, in the middle of one: in a simple query, in a series, and in a transaction. */
+export function brokenCopies(): readonly (readonly Shown[])[] {
+  const sql = "copy t from stdin";
+  const series = [
+    { shown: `Parse ${sql}`, bytes: parseOf("", sql) },
+    { shown: "Bind", bytes: bindOf({}) },
+    { shown: "Execute", bytes: executeOf("") },
+  ];
+  const text = { shown: `Query ${sql}`, bytes: queryOf(sql) };
+  const begin = { shown: "Query begin", bytes: queryOf("begin") };
+  const between = [{ shown: "Flush", bytes: flush }, { shown: "Sync", bytes: sync }, row];
+  const starts = [[text], series, [begin, text], [begin, ...series]];
+  return breaking.flatMap((end) => [
+    ...starts.map((start) => [...start, row, ...between, end]),
+    [text, end],
+    // What is wrong with the data comes first.
+    [text, wrongRow, end],
+  ]);
+}
+
+const row: Shown = { shown: "CopyData", bytes: messageOf("d", Buffer.from("7\tseven\n")) };
+const wrongRow: Shown = {
+  shown: "CopyData of no number",
+  bytes: messageOf("d", Buffer.from("x\n")),
+};
 
 function copyData(chance: Chance): Shown {
   const data = chance.pick(["7\tseven\n", "x\n", "5\t\\N\n6", "\\.\n"]);

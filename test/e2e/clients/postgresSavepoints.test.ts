@@ -113,6 +113,13 @@ describe("savepoints", () => {
       expect((await ask("delete from kept where n = 9")).rowCount).toBe(1);
       await ask("commit");
       await expect(ask("commit and chain")).rejects.toMatchObject({ code: "25P01" });
+      // Its engine does not know of this error.
+      await ask("begin");
+      await expect(ask("set timezone = 'Nowhere'")).rejects.toMatchObject({ code: "22023" });
+      await ask("commit and chain");
+      await ask("insert into kept values (10)");
+      await ask("rollback");
+      expect((await ask("select n from kept where n = 10")).rows).toEqual([]);
     });
   });
 

@@ -38,7 +38,7 @@ import type { Failure } from "./failure.ts";
 import type { AsideRoom } from "./run/rowsAside.ts";
 import type { StatementReader } from "./read/statement.ts";
 import { sessionRule } from "./read/textLimit.ts";
-import { textError, violationError } from "./violations.ts";
+import { protocolError, textError, violationError } from "./violations.ts";
 
 export interface ConversationParts {
   readonly door: Door;
@@ -53,6 +53,9 @@ export interface ConversationParts {
 const loginBytesMax = 65_535;
 /** After so many messages in one go, other connections get a turn. A client can send millions at once. */
 const messagesPerTurn = 256;
+
+/** PostgreSQL's word for a message of which it read the type only. */
+const lostText = "terminating connection because protocol synchronization was lost";
 
 /** What happened, the phase in which it did, and the effects that the table names. */
 interface Performed extends Received {
@@ -88,6 +91,8 @@ class Conversation {
   #desk: Desk | undefined;
   /** An error that ends the connection was sent: no further effect is performed. */
   #over = false;
+  /** Where the next message begins is not known: the error that says why is the last but one. */
+  #lost = false;
   #sessionRule: FrameRule | undefined;
 
   constructor(connection: FollowedConnection, parts: ConversationParts) {
@@ -260,6 +265,7 @@ class Conversation {
   /** Sends the error of a message. The table says whether the series goes on. */
   async #fail(error: GatewayError, place: ErrorPlace): Promise<void> {
     if (encodeError(error, place, this.#out)) await this.#close();
+    else if (this.#lost) await this.#fatal(protocolError(lostText));
     else if (this.#phase === "extended") await this.#happen(ownInput("stepFailed"));
   }
 
@@ -321,6 +327,10 @@ class Conversation {
       ahead: () => inbox.ahead(),
       bound: () => inbox.bound(),
       copyFrame: (stopped) => inbox.copyFrame(this.#rule(), stopped),
+      peek: () => inbox.peek(),
+      lose: () => {
+        this.#lost = true;
+      },
       wake: () => inbox.wake(),
     };
   }

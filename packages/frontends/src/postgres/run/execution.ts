@@ -18,6 +18,7 @@ import { encodeEvent } from "../encode.ts";
 import type { Outbox } from "../outbox.ts";
 import { ResultWriter, type Announce, type ResultForm } from "./resultWriter.ts";
 import { milliseconds } from "../session/units.ts";
+import type { ClientCopy } from "../value/copySource.ts";
 import { RowsAside, type AsideRoom } from "./rowsAside.ts";
 import { commandTag } from "../tag.ts";
 
@@ -27,6 +28,8 @@ export interface ExecutionPlan extends ResultForm {
   /** Shown to the client; undefined for what the frontend answers itself. */
   readonly queryId: string | undefined;
   start(signal: AbortSignal): ResultStream | Promise<Answer>;
+  /** The data of its client's, if it takes any. */
+  readonly source?: ClientCopy | undefined;
 }
 
 /** How far one step goes, and what happens with its rows. */
@@ -319,7 +322,8 @@ export class Execution implements AsyncDisposable {
   /** A query that we ended fails with our reason, whatever the engine says. */
   #reasonOf(error: GatewayError): GatewayError {
     const { signal } = this.#controller;
-    return signal.aborted && error.code === "query.cancelled" ? abortError(signal) : error;
+    if (signal.aborted && error.code === "query.cancelled") return abortError(signal);
+    return this.plan.source?.errorOf(error) ?? error;
   }
 }
 

@@ -21,7 +21,7 @@ import { mirrorValues, type SessionCatalog } from "../catalog/sessionCatalog.ts"
 import type { ClientSession } from "../session/clientSession.ts";
 import { encodeQueryId } from "../encode.ts";
 import type { SignalName } from "./cancel.ts";
-import { copySource, type CopyInbox } from "../value/copySource.ts";
+import { ClientCopy, type CopyInbox } from "../value/copySource.ts";
 import { Execution, type Step, type Stop } from "./execution.ts";
 import { answerLocal, type Forget } from "../commands/localAnswer.ts";
 import type { LocalStatement, NamedValue } from "../commands/local.ts";
@@ -95,12 +95,11 @@ export class Executor {
       return this.#executionOf({ sql, queryId: undefined, formats, promised, copy, start });
     }
     const ends = kind.kind === "transaction" && kind.ends;
-    // COMMIT of a transaction that failed is a rollback. The engine may not know that it failed.
-    const asked = ends && session.refuses ? ownStatement("ROLLBACK") : statement.statement;
+    const asked = ends && session.refuses ? undone(statement.statement) : statement.statement;
     const { sql } = asked;
     const made: Query = door.query(asked, parameters, session.value);
-    const copies = statement.copies === true;
-    const own = copies ? { ...call, copy: copySource(this.#parts.inbox, out) } : call;
+    const source = statement.copies === true ? new ClientCopy(this.#parts.inbox, out) : undefined;
+    const own = source === undefined ? call : { ...call, copy: source };
     const query =
       statement.relayed === true ? sentWith(made, { takes: relayedRows, call: own }) : made;
     const division = kind.kind === "division" ? kind.division : undefined;
@@ -119,7 +118,7 @@ export class Executor {
         return answeredIf(sent, statement.signal, () => door.run(query, signal));
       return door.answer?.(query, signal) ?? door.run(query, signal);
     };
-    return this.#executionOf({ sql, queryId: query.id, formats, promised, copy, start });
+    return this.#executionOf({ sql, queryId: query.id, formats, promised, copy, source, start });
   }
 
   /** Steps an execution. Meanwhile it is the one that a cancel request ends. */
@@ -361,6 +360,12 @@ function isForgetting({ kind }: LocalStatement): boolean {
 
 function ownStatement(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Statement {
   return readStatement(word, "postgres");
+}
+
+/** COMMIT of a transaction that failed is a rollback, and begins the next one if it says so. The engine may not know that it failed. */
+function undone({ session }: Statement): Statement {
+  const ends = session?.kind === "commit" || session?.kind === "rollback";
+  return readStatement(ends && session.chain ? "ROLLBACK AND CHAIN" : "ROLLBACK", "postgres");
 }
 
 async function* refusal(): ResultStream {
