@@ -3,9 +3,9 @@
  * which rooms do not import unless their list names the file, or the data that `shared` names.
  */
 export const rooms = {
-  // Each protocol stands alone: what two of them share would be a protocol of its own.
+  // Each protocol stands alone: what two of them share would be a protocol of its own. All of them read text.
   "wire/src": {
-    shared: [],
+    shared: ["text"],
     clickhouse: [],
     mysql: [],
     postgres: [],
