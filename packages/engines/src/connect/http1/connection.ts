@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import { ResponseReader } from "@gateway/wire/http/response.ts";
 import type { ResponseHeaders } from "@gateway/wire/http/responseHead.ts";
 import { headBytesMax, idleMarginMs, idleMs, idleMsMax } from "./limits.ts";
-import { lastChunk, writeChunk, writeRequest, type WritableRequest } from "./request.ts";
+import { writeChunk, writeLastChunk, writeRequest, type WritableRequest } from "./request.ts";
 
 /** Who waits for a response. `end` or `failed` is the last call, and there is none behind a cancel. */
 export interface Answering {
@@ -207,7 +207,7 @@ export class Connection {
     }
     if (this.#answering !== answering) return;
     this.#sending = false;
-    this.#socket.write(lastChunk, "latin1");
+    writeLastChunk(this.#socket);
   }
 
   /** Resolves once the socket takes more, or is closed. */

@@ -113,6 +113,8 @@ export function writeRequest(
 
 /** Writes a piece of a body, which is not empty. False where the socket asks to wait. */
 export function writeChunk(socket: Writable, bytes: Uint8Array): boolean {
+  // The head may still wait for the end of the turn.
+  turnWrites.leave();
   socket.cork();
   socket.write(`${bytes.length.toString(16)}\r\n`, "latin1");
   socket.write(bytes);
@@ -121,4 +123,7 @@ export function writeChunk(socket: Writable, bytes: Uint8Array): boolean {
   return goesOn;
 }
 
-export const lastChunk = "0\r\n\r\n";
+/** Writes the end of such a body. */
+export function writeLastChunk(socket: Writable): void {
+  turnWrites.write(socket, "0\r\n\r\n");
+}
