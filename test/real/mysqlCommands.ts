@@ -1,12 +1,8 @@
 /** Commands of MySQL's protocol by chance, in an order that no driver would pick. */
 import { Buffer } from "node:buffer";
 import { Chance } from "@gateway/wire/http/rig/responses.ts";
-
-export const opening = [
-  "drop table if exists called",
-  "create table called (a int primary key auto_increment, b varchar(20), c double)",
-  "insert into called (b, c) values ('one', 1.5), (null, null)",
-] as const;
+import { kept, several, texts } from "./mysqlCommandTexts.ts";
+import { valueOf, type Value } from "./mysqlValues.ts";
 
 /** How an answer is read: some commands have none, and one answers with a text. */
 export type Reading = "result" | "prepared" | "none" | "fetched" | "listed" | "text";
@@ -18,62 +14,6 @@ export interface Command {
   readonly bytes: (ids: readonly number[]) => Buffer;
 }
 
-/** Without `autocommit = 0`: of a statement that reads no table a server tells no transaction, and the gateway began one. */
-const texts: readonly [string, ...string[]] = [
-  "select 1",
-  "select 'x' as a, null as b, 2.50 as c",
-  "select 1/0",
-  "selec",
-  "",
-  "select a, b, c from called order by a",
-  "insert into called (b, c) values ('two', 2)",
-  "update called set b = 'changed' where a = 1",
-  "update called set b = b",
-  "delete from called where a = 99",
-  "select * from missing",
-  "begin",
-  "start transaction read only",
-  "commit",
-  "rollback",
-  "savepoint s",
-  "rollback to s",
-  "release savepoint s",
-  "set autocommit = 1",
-  "set @x = 5",
-  "set @y = @x + 1, @x = 7",
-  "select last_insert_id() + 0",
-  "select 'abc' + 1",
-  "do 1",
-  "create temporary table own (a int)",
-  "insert into own values (1)",
-  "select * from own",
-  "drop temporary table if exists own",
-  "set sql_mode = ''",
-  "use demo",
-  "use missing",
-  "lock tables called read",
-  "unlock tables",
-];
-const several: readonly [string, ...string[]] = [
-  "select 1; select 2",
-  "insert into called (b) values ('m'); select 2",
-  "select 1; selec",
-  "begin; select 1; commit",
-  "select 1;",
-];
-const kept: readonly [string, ...string[]] = [
-  "select ? as a",
-  "select ?, ?",
-  "select a, b from called where a = ? or b = ?",
-  "insert into called (b) values (?)",
-  "select a from called order by a",
-  "select 1",
-  "set @z = ?",
-  "selec ?",
-  "select * from missing where a = ?",
-  "update called set c = ? where a = 1",
-];
-
 export function commandsOf(seed: number): readonly Command[] {
   const chance = new Chance(seed);
   const all: Command[] = [];
@@ -83,7 +23,7 @@ export function commandsOf(seed: number): readonly Command[] {
 
 function stepOf(chance: Chance): readonly Command[] {
   const at = chance.below(3);
-  switch (chance.below(16)) {
+  switch (chance.below(17)) {
     case 0:
       return [fixed("ping", 0x0e, "result")];
     case 1:
@@ -101,12 +41,8 @@ function stepOf(chance: Chance): readonly Command[] {
     }
     case 8:
       return [executed(at, chance)];
-    case 9: {
-      const rows = chance.below(3);
-      return [
-        of(`fetch ${at} ${rows}`, "fetched", (ids) => [0x1c, ...u32(idOf(ids, at)), ...u32(rows)]),
-      ];
-    }
+    case 9:
+      return [fetched(at, chance)];
     case 10:
       return [of(`reset ${at}`, "result", (ids) => [0x1a, ...u32(idOf(ids, at))])];
     case 11:
@@ -114,28 +50,57 @@ function stepOf(chance: Chance): readonly Command[] {
     case 12:
       if (chance.below(4) === 0) return [fixed("reset connection", 0x1f, "result")];
       return [setOption(chance.below(3))];
+    case 13:
+      return besideCursor(chance);
     default:
       return [named("query", 0x03, chance.pick(texts), "result")];
   }
 }
 
-/** An Execute with as many values as chance has it, all texts or NULL, and sometimes a cursor. */
-function executed(at: number, chance: Chance): Command {
-  const values = Array.from({ length: chance.below(3) }, () => chance.pick(["1", "x", null, ""]));
-  const cursor = chance.below(6) === 0 ? 1 : 0;
-  const shown = `execute ${at} ${JSON.stringify(values)} ${cursor}`;
+/** A cursor, in a transaction or not, and what its session does between two fetches. */
+function besideCursor(chance: Chance): readonly Command[] {
+  const begins = chance.below(2) === 0 ? [named("query", 0x03, "begin", "result")] : [];
+  const sql = chance.pick(["select a from called order by a", "select a, b from called"] as const);
+  const between = (): readonly Command[] =>
+    chance.below(2) === 0 ? [] : [named("query", 0x03, chance.pick(texts), "result")];
+  return [
+    ...begins,
+    named("prepare", 0x16, sql, "prepared"),
+    executed(-1, chance, { values: [], cursor: 1 }),
+    ...between(),
+    fetched(-1, chance),
+    ...between(),
+    fetched(-1, chance),
+  ];
+}
+
+function fetched(at: number, chance: Chance): Command {
+  const rows = chance.below(3);
+  const bytes = (ids: readonly number[]) => [0x1c, ...u32(idOf(ids, at)), ...u32(rows)];
+  return of(`fetch ${at} ${rows}`, "fetched", bytes);
+}
+
+interface Wanted {
+  readonly values: readonly Value[];
+  readonly cursor: 0 | 1;
+}
+
+/** An Execute with as many values as chance has it, and sometimes a cursor. */
+function executed(at: number, chance: Chance, wanted?: Wanted): Command {
+  const { values, cursor } = wanted ?? {
+    values: Array.from({ length: chance.below(3) }, () => valueOf(chance)),
+    cursor: chance.below(6) === 0 ? 1 : 0,
+  };
+  const shown = `execute ${at} [${values.map((one) => one.shown).join(", ")}] ${cursor}`;
   return of(shown, "result", (ids) => {
     const head = [0x17, ...u32(idOf(ids, at)), cursor, ...u32(1)];
     if (values.length === 0) return head;
     const nulls = values.reduce(
-      (bits, value, index) => bits | (value === null ? 1 << index : 0),
+      (bits, { bytes }, index) => bits | (bytes === undefined ? 1 << index : 0),
       0,
     );
-    const types = values.flatMap(() => [253, 0]);
-    const cells = values.flatMap((value) =>
-      value === null ? [] : [value.length, ...Buffer.from(value)],
-    );
-    return [...head, nulls, 1, ...types, ...cells];
+    const types = values.flatMap(({ type, unsigned }) => [type, unsigned ? 0x80 : 0]);
+    return [...head, nulls, 1, ...types, ...values.flatMap(({ bytes = [] }) => bytes)];
   });
 }
 

@@ -10,7 +10,15 @@ import { engineSuite } from "../engine.suite.ts";
 import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { mysqlConfig, type MysqlConfig } from "./config.ts";
-import { columnOf, okOf, rowsOf, ScriptedMysql, status, type Answer } from "./rig/scripted.ts";
+import {
+  columnOf,
+  errorOf,
+  okOf,
+  rowsOf,
+  ScriptedMysql,
+  status,
+  type Answer,
+} from "./rig/scripted.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -194,6 +202,20 @@ describe("an answer of the server", () => {
       ["mysqlNext", 0, 0],
     ]);
     expect(events.at(-1)).toMatchObject({ kind: "done", report: { changedCount: 1 } });
+  });
+
+  it("of several results is whole up to the one that failed", async () => {
+    const more = status.autocommit | status.more;
+    const parts = [...rowsOf(["a"], [["1"]], more), errorOf(1146, "42S02")];
+    await using server = await ScriptedMysql.start(({ text }) =>
+      text.startsWith("call") ? parts : undefined,
+    );
+    await using backend = await backendOf(server.port);
+    const events = await asked(backend, "call failing()");
+    const [rows, next, last] = events.slice(-3);
+    expect(rows).toMatchObject({ kind: "batch", batch: { format: "mysqlRows", rows: 1 } });
+    expect(next).toMatchObject({ kind: "batch", batch: { next: { columns: 0, status: more } } });
+    expect(last).toMatchObject({ kind: "failed", error: { vendor: { code: 1146 } } });
   });
 
   it("comes with found rows only to those that count them", async () => {

@@ -62,7 +62,7 @@ export function affectedRowsOf(
 }
 
 /** Status flags that only the server knows; the others are the session's own. */
-const serverFlags = 16 | 32 | 256 | 1024 | 2048 | 4096 | 8192;
+const serverFlags = 8 | 16 | 32 | 256 | 1024 | 2048 | 4096 | 8192;
 
 /** With what the server says of the statement. */
 export function withServerStatus(

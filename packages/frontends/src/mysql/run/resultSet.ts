@@ -46,6 +46,8 @@ interface ResultSet {
   readonly statement: EngineStatement;
   readonly form: AnswerForm;
   hasColumns: boolean;
+  /** Something of the answer was written. */
+  begun: boolean;
   /** MySQL's types of the columns, where rows come as its packets. */
   types: readonly number[];
   rows: number;
@@ -76,7 +78,8 @@ export async function putResult(
   form: AnswerForm,
 ): Promise<boolean> {
   const query = responder.open(statement, nativeRows);
-  const result: ResultSet = { query, statement, form, hasColumns: false, types: [], rows: 0 };
+  const beginning = { hasColumns: false, begun: false, types: [], rows: 0 } as const;
+  const result: ResultSet = { query, statement, form, ...beginning };
   const running = responder.interruptible(query.sql, new Canceller());
   responder.queryId = query.id;
   const limit = timeLimit(responder, statement.timeMs);
@@ -186,6 +189,7 @@ function goOn(
     return gatewayError("query.unsupported", { message: "the client reads one result at a time" });
   putNextResult(responder.out, batch, result.hasColumns, responder.context(true));
   responder.told();
+  result.begun = true;
   result.hasColumns = batch.next.columns > 0;
   result.types = nativeTypes(batch.bytes);
   result.rows = 0;
@@ -203,6 +207,7 @@ function tell(
   if (event.kind === "failed") return responder.reasonOf(event);
   if (event.kind === "columns" && event.columns.length > 0) {
     result.hasColumns = true;
+    result.begun = true;
     result.types = event.native === undefined ? [] : nativeTypes(event.native.bytes);
   }
   if (event.kind === "done") count(responder, event, result);
@@ -236,12 +241,12 @@ function count(
 async function close(
   responder: Responder,
   ended: Ended,
-  { query, statement, form, hasColumns, rows }: ResultSet,
+  { query, statement, form, begun, rows }: ResultSet,
 ): Promise<boolean> {
   if (typeof ended === "object") {
-    const answered = hasColumns ? undefined : await statement.orElse?.(ended);
+    const answered = begun ? undefined : await statement.orElse?.(ended);
     if (answered !== undefined) return answered;
-    if (!mayAskOtherwise(statement, ended, hasColumns)) {
+    if (!mayAskOtherwise(statement, ended, begun)) {
       return responder.putError(errorReply(ended, query.id));
     }
     const sql = statement.otherwise;
