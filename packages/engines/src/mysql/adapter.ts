@@ -16,6 +16,7 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { ForwardableKind } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import { Logins } from "../connect/logins.ts";
@@ -160,8 +161,12 @@ class MysqlBackend implements Backend {
       return begun;
     }
     const identity = query.backendIdentity;
-    const giveBack = () => this.#seating.leave(seat);
-    return ok(new MysqlLane({ seat, identity, giveBack }, this.#context));
+    const giveBack = () => {
+      // It is nobody else's while a cursor waits on it.
+      if (seat.bound > 0) seat.member.destroy();
+      return this.#seating.leave(seat);
+    };
+    return ok(new MysqlLane({ seat, identity, giveBack }, { ...this.#context, lend: bind }));
   }
 
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
@@ -247,6 +252,14 @@ class MysqlBackend implements Backend {
     const message = `${reason} would be gone with the next statement: sessions share connections here`;
     return gatewayError("query.unsupported", { message });
   }
+}
+
+/** A cursor of the transaction waits on its connection. */
+function bind(seat: Seat): Disposable {
+  seat.bound += 1;
+  return onDispose(() => {
+    seat.bound -= 1;
+  });
 }
 
 async function beginOn(

@@ -42,7 +42,7 @@ export interface RunContext {
   readonly keep: (seat: Seat, query: Called, reason: string) => GatewayError | undefined;
   /** Asks the server to end what the connection runs. True when it was told, and nothing of it is still to come. */
   readonly cancel: (seat: Seat) => Promise<boolean>;
-  /** Lets others of the session run on the connection while a cursor waits. Undefined where it is a transaction's. */
+  /** Lets others of the session, or of the transaction, run on the connection while a cursor waits. */
   readonly lend?: (seat: Seat, query: Called) => Disposable;
 }
 

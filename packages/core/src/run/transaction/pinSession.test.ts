@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../../error.ts";
 import type { ResultStream } from "../../query/event.ts";
+import { Home } from "../../query/home.ts";
 import type { Pin } from "../../query/pin.ts";
 import { runQuery } from "../run.ts";
 import { planeOf, queryOf, type Execute, type TestPlane } from "../rig/plane.ts";
@@ -54,6 +55,47 @@ describe("a transaction under maxTransactionSecs", () => {
   });
 });
 
+describe("a cursor in a transaction", () => {
+  it("leaves its connection to other statements between two pieces, and goes on behind them", async () => {
+    const plane = planeOf({ clusters: { main: twoPieces }, limits: short });
+    const pin = await beginOn(plane);
+    const cursor = cursorOn(plane, pin);
+    for (const kind of ["progress", "columns"]) expect(await nextOf(cursor)).toBe(kind);
+    expect((await allOf(plane, "select n", pin)).at(-1)).toBe("done");
+    const second = cursorOn(plane, pin);
+    for (const kind of ["progress", "columns"]) expect(await nextOf(second)).toBe(kind);
+    await second.return();
+    for (const kind of ["notice", "done"]) expect(await nextOf(cursor)).toBe(kind);
+    expect((await allOf(plane, "commit", pin)).at(-1)).toBe("done");
+    expect(plane.slots.size).toBe(0);
+  });
+
+  it("does not go on while another statement has the connection, and keeps it from nobody", async () => {
+    const plane = planeOf({ clusters: { main: twoPieces }, limits: short });
+    const pin = await beginOn(plane);
+    const cursor = cursorOn(plane, pin);
+    for (const kind of ["progress", "columns"]) expect(await nextOf(cursor)).toBe(kind);
+    const running = runQuery(queryOf("select n", { pin }), plane, new AbortController().signal);
+    for (const kind of ["progress", "columns"]) expect(await nextOf(running)).toBe(kind);
+    expect(await nextOf(cursor)).toBe("query.transaction");
+    // Its end frees nothing of the other's.
+    expect((await allOf(plane, "select n", pin)).at(-1)).toBe("failed query.transaction");
+    for (const kind of ["notice", "done"]) expect(await nextOf(running)).toBe(kind);
+    await pin.end();
+  });
+
+  it("is over with its transaction", async () => {
+    const plane = planeOf({ clusters: { main: twoPieces }, limits: short });
+    const pin = await beginOn(plane);
+    const cursor = cursorOn(plane, pin);
+    for (const kind of ["progress", "columns"]) expect(await nextOf(cursor)).toBe(kind);
+    expect((await allOf(plane, "commit", pin)).at(-1)).toBe("done");
+    expect(plane.slots.size).toBe(0);
+    expect(await nextOf(cursor)).toBe("query.transaction");
+    expect(plane.host.timerCount).toBe(0);
+  });
+});
+
 const short = { maxExecutionMs: undefined, maxRows: undefined, maxTransactionMs: 90_000 };
 
 async function allOf(plane: TestPlane, sql: string, pin?: Pin): Promise<string[]> {
@@ -75,6 +117,31 @@ async function beginOn(plane: TestPlane): Promise<Pin> {
   if (pin === undefined) throw new Error("BEGIN made no pin");
   return pin;
 }
+
+/** A statement whose rows stay in a cursor. */
+function cursorOn(plane: TestPlane, pin: Pin): ResultStream {
+  const execution = {
+    parameters: 0,
+    body: new Uint8Array(),
+    longData: new Map(),
+    cursor: { wanted: 1 },
+  };
+  const mysql = { home: new Home(), foundRows: false, ignoreSpace: false, execution };
+  const query = { ...queryOf("select n", { pin }), mysql };
+  return runQuery(query, plane, new AbortController().signal);
+}
+
+async function nextOf(events: ResultStream): Promise<string | undefined> {
+  const { value } = await events.next();
+  if (value === undefined) return undefined;
+  return value.kind === "failed" ? value.error.code : value.kind;
+}
+
+const twoPieces: Execute = async function* (): ResultStream {
+  yield { kind: "columns", columns: [] };
+  yield { kind: "notice", code: "more", text: "more" };
+  yield { kind: "done", stats: { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 } };
+};
 
 const oneRow: Execute = async function* (): ResultStream {
   yield { kind: "columns", columns: [] };

@@ -31,6 +31,14 @@ export interface Held {
   readonly begin: Query;
 }
 
+/** The lane as one statement has it. */
+export interface Taken extends Disposable {
+  /** Others of the session may run between two pieces of its answer. */
+  lend(): void;
+  /** Has it again for the next piece. Answers why there is none: the transaction is over, or another one runs. */
+  back(): GatewayError | undefined;
+}
+
 /** The only implementation of `Pin`: a session never holds another. */
 export class SessionPin implements Pin {
   readonly cluster: string;
@@ -84,19 +92,11 @@ export class SessionPin implements Pin {
   }
 
   /** Takes the lane for one statement, which `cancel` ends when the transaction has to end. Refused when the transaction is over, aborted or lost, or another statement still runs. */
-  async take(cancel: (reason: GatewayError) => void): Promise<Result<Disposable, GatewayError>> {
+  async take(cancel: (reason: GatewayError) => void): Promise<Result<Taken, GatewayError>> {
     const { slot } = this.held;
     if (lossOf(slot) !== undefined) await lossAskedOf(slot);
-    if (this.#state === "ended") {
-      return err(this.#endedBy ?? gatewayError("query.transaction", { message: overText }));
-    }
-    if (this.#busy) {
-      return err(
-        gatewayError("query.transaction", {
-          message: "another statement of this transaction has not ended yet",
-        }),
-      );
-    }
+    const refused = this.#refusal();
+    if (refused !== undefined) return err(refused);
     // Between two statements the engine runs nothing of ours, so somebody else may have the slot by now.
     const lost = lossOf(slot);
     if (lost !== undefined) {
@@ -104,17 +104,45 @@ export class SessionPin implements Pin {
       void this.end();
       return err(lost);
     }
+    this.#begin(cancel);
+    let lent = false;
+    return ok({
+      lend: () => {
+        lent = true;
+        this.#leave();
+      },
+      back: () => {
+        const late = this.#refusal();
+        if (late !== undefined) return late;
+        lent = false;
+        this.#begin(cancel);
+        return undefined;
+      },
+      [Symbol.dispose]: () => {
+        if (!lent) this.#leave();
+      },
+    });
+  }
+
+  /** Why no statement may have the lane. */
+  #refusal(): GatewayError | undefined {
+    if (this.#state === "ended") {
+      return this.#endedBy ?? gatewayError("query.transaction", { message: overText });
+    }
+    return this.#busy ? gatewayError("query.transaction", { message: busyText }) : undefined;
+  }
+
+  #begin(cancel: (reason: GatewayError) => void): void {
     this.#busy = true;
     this.#cancel = cancel;
     this.#idle?.[Symbol.dispose]();
-    return ok({
-      [Symbol.dispose]: () => {
-        this.#busy = false;
-        this.#cancel = undefined;
-        if (this.#endedBy !== undefined) void this.end();
-        else if (this.#state !== "ended") this.#rest();
-      },
-    });
+  }
+
+  #leave(): void {
+    this.#busy = false;
+    this.#cancel = undefined;
+    if (this.#endedBy !== undefined) void this.end();
+    else if (this.#state !== "ended") this.#rest();
   }
 
   abort(): void {
@@ -193,6 +221,7 @@ export class SessionPin implements Pin {
 }
 
 const overText = "the transaction is over";
+const busyText = "another statement of this transaction has not ended yet";
 
 /** A session's pin as the class that it is. */
 export function ownPin(pin: Pin): SessionPin {

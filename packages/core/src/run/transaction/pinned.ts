@@ -9,7 +9,7 @@ import { asksModes } from "../../sql/session/statement.ts";
 import type { Statement } from "../../sql/statement.ts";
 import { abortedWith, Canceller } from "../../tool/canceller.ts";
 import type { Host } from "../../port/host.ts";
-import type { Description, LastEvent, Stage } from "../../query/event.ts";
+import type { Description, LastEvent, ResultEvent, Stage } from "../../query/event.ts";
 import type { OpenQuery } from "../step/lifecycle.ts";
 import { endedWhenLost } from "../step/lost.ts";
 import { PatientReader } from "../step/patience.ts";
@@ -17,9 +17,9 @@ import type { Pin } from "../../query/pin.ts";
 import { chain, divide, failedIn } from "./divided.ts";
 import { keptBehind } from "./kept.ts";
 import { outcomeOf, preparing, wishOf, type EndWish } from "./wish.ts";
-import { identify, ownPin, unlogged, type SessionPin } from "./pinSession.ts";
+import { identify, ownPin, unlogged, type SessionPin, type Taken } from "./pinSession.ts";
 import type { Query } from "../../query/query.ts";
-import { relay } from "../step/relay.ts";
+import { relay, type Relayed } from "../step/relay.ts";
 import { streamOf } from "../../query/courseStream.ts";
 import { warningsOf } from "../step/warnings.ts";
 
@@ -61,7 +61,7 @@ export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
   const refused = isOurs && pin.modes.readOnly === true ? writing(open.query.statement) : undefined;
   if (refused !== undefined) return failedIn(pin, open, refused);
 
-  const last = yield* executePinned(open, pin);
+  const last = yield* executePinned(open, pin, taken.value);
   return last.kind === "failed" ? failedIn(pin, open, last.error) : last;
 }
 
@@ -90,7 +90,7 @@ function writing({ kind, tag }: Statement): GatewayError | undefined {
   return gatewayError("query.transaction", { sqlState: "25006", message });
 }
 
-async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
+async function* executePinned(open: OpenQuery, pin: SessionPin, taken: Taken): Stage {
   const { lane, points } = pin;
   const identified = await identify(open.query, pin, open.live, open.live.signal);
   if (!identified.ok) return { kind: "failed", error: identified.error };
@@ -112,7 +112,9 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   const { signal } = open.live;
   const events = new PatientReader(lane.execute(identified.value, signal), open.clock);
   using _patience = abortedWith(signal, { abort: () => events.aborted() });
-  const { last } = yield* streamOf(relay(events, open.live, slot));
+  const relayed = streamOf(relay(events, open.live, slot));
+  const waits = open.query.mysql?.execution?.cursor !== undefined;
+  const { last } = yield* waits ? lending(relayed, taken) : relayed;
   if (last.kind === "failed") points.fail(open.query.statement);
   else points.succeed(open.query.statement);
   if (events.ignored) {
@@ -122,6 +124,31 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   }
   return last;
 }
+
+/** A cursor of the server's: between two fetches other statements of the transaction run on its connection. */
+async function* lending(
+  events: AsyncGenerator<ResultEvent, Relayed, void>,
+  taken: Taken,
+): AsyncGenerator<ResultEvent, Relayed, void> {
+  try {
+    for (;;) {
+      const step = await events.next();
+      if (step.done === true) return step.value;
+      taken.lend();
+      yield step.value;
+      const late = taken.back();
+      if (late !== undefined) return { last: { kind: "failed", error: late }, reached: true };
+    }
+  } finally {
+    await events.return(unreached);
+  }
+}
+
+/** What a stream that is left says to nobody. */
+const unreached: Relayed = {
+  last: { kind: "failed", error: gatewayError("query.cancelled") },
+  reached: true,
+};
 
 async function* endTransaction(wish: EndWish, open: OpenQuery, pin: SessionPin): Stage {
   // COMMIT of an aborted transaction is a rollback, and says so.

@@ -77,19 +77,26 @@ function opened(
   cursor: MysqlCursor | undefined,
   signal: AbortSignal = never,
 ): ResultStream {
+  return backend.execute(cursorOf(home, cursor), signal);
+}
+
+/** An execution; its rows come at once without a cursor. */
+function cursorOf(home: Home, cursor: MysqlCursor | undefined) {
   const execution = { parameters: 0, body: new Uint8Array(), longData: new Map(), cursor };
-  const mysql = { home, foundRows: false, ignoreSpace: false, execution };
+  const called = calledOf(home, "select a from t");
+  return { ...called, mysql: { ...called.mysql, execution } };
+}
+
+function calledOf(home: Home, sql: string) {
+  const mysql = { home, foundRows: false, ignoreSpace: false };
   const takes = ["mysqlRows", "mysqlBinaryRows", "mysqlNext"] as const;
   const session = { frontend: "mysqlWire", dialect: "mysql" } as const;
-  return backend.execute({ ...identifiedOf("select a from t", [], session), mysql, takes }, signal);
+  return { ...identifiedOf(sql, [], session), mysql, takes };
 }
 
 /** A statement without a cursor. */
 function plain({ backend }: Stand, home: Home): ResultStream {
-  const mysql = { home, foundRows: false, ignoreSpace: false };
-  const session = { frontend: "mysqlWire", dialect: "mysql" } as const;
-  const takes = ["mysqlRows", "mysqlBinaryRows", "mysqlNext"] as const;
-  return backend.execute({ ...identifiedOf("select 1", [], session), mysql, takes }, never);
+  return backend.execute(calledOf(home, "select 1"), never);
 }
 
 async function all(events: ResultStream): Promise<readonly unknown[]> {
@@ -114,15 +121,48 @@ const fetches = ({ server }: Stand) =>
     .filter(({ code }) => code === commandCode.stmtFetch)
     .map(({ payload }) => Buffer.from(payload).readUInt32LE(5));
 
-describe("a cursor of the server, where all connections are taken", () => {
-  const asksOne = (seen: Seen): Answer =>
+function asksOne(): (seen: Seen) => Answer {
+  const many = scriptOf(5);
+  return (seen) =>
     seen.code === commandCode.query && seen.text.endsWith("select 1")
       ? [Uint8Array.of(1), columnOf("1"), eofOf(), Uint8Array.of(1, 0x31), eofOf()]
-      : scriptOfMany(seen);
-  const scriptOfMany = scriptOf(5);
+      : many(seen);
+}
 
+describe("a cursor in a transaction", () => {
+  it("leaves its connection to the transaction's statements between two fetches", async () => {
+    await using stand = await standOf(asksOne());
+    await using lane = valueOf(await stand.backend.begin(calledOf(stand.home, "begin"), never));
+    const cursor = { wanted: 2 };
+    const events = lane.execute(cursorOf(stand.home, cursor), never);
+    expect([await next(events), await next(events)]).toEqual(["columns", 2]);
+    const beside = lane.execute(calledOf(stand.home, "select 1"), never);
+    expect(await all(beside)).toEqual(["columns", 1, "done"]);
+    cursor.wanted = 9;
+    expect([await next(events), await next(events)]).toEqual([3, "done"]);
+    expect(await next(events)).toBeUndefined();
+    expect(fetches(stand)).toEqual([2, 9]);
+    expect(stand.server.logins).toBe(1);
+  });
+
+  it("keeps its connection from others where the transaction ends before it", async () => {
+    await using stand = await standOf(asksOne());
+    const lane = valueOf(await stand.backend.begin(calledOf(stand.home, "begin"), never));
+    const events = lane.execute(cursorOf(stand.home, { wanted: 2 }), never);
+    expect(await next(events)).toBe("columns");
+    await lane.commit(never);
+    await lane[Symbol.asyncDispose]();
+    expect(await all(plain(stand, new Home()))).toEqual(["columns", 1, "done"]);
+    expect(stand.server.logins).toBe(2);
+    await events.return();
+    expect(await all(plain(stand, new Home()))).toEqual(["columns", 1, "done"]);
+    expect(fetches(stand)).toEqual([]);
+  });
+});
+
+describe("a cursor of the server, where all connections are taken", () => {
   it("leaves its connection to other statements of its session between two fetches", async () => {
-    await using stand = await standOf(asksOne);
+    await using stand = await standOf(asksOne());
     const cursor = { wanted: 2 };
     const events = opened(stand, cursor);
     expect([await next(events), await next(events)]).toEqual(["columns", 2]);
@@ -140,7 +180,7 @@ describe("a cursor of the server, where all connections are taken", () => {
   });
 
   it("leaves it to nobody else", async () => {
-    await using stand = await standOf(asksOne);
+    await using stand = await standOf(asksOne());
     const events = opened(stand, { wanted: 2 });
     expect(await next(events)).toBe("columns");
     const other = all(plain(stand, new Home()));
@@ -154,7 +194,7 @@ describe("a cursor of the server, where all connections are taken", () => {
   });
 
   it("ends behind a statement that runs there, and not in the middle of it", async () => {
-    await using stand = await standOf(asksOne);
+    await using stand = await standOf(asksOne());
     const events = opened(stand, { wanted: 2 });
     expect(await next(events)).toBe("columns");
     const beside = plain(stand, stand.home);

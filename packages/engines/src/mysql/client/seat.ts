@@ -38,6 +38,8 @@ export class Seat {
   guests = 0;
   /** Cursors that wait on it for their next fetch. */
   waiting = 0;
+  /** The same of its transaction, which end with it. */
+  bound = 0;
   #busy = false;
   readonly #resting: (() => void)[] = [];
   /** It is a session's own, and does not go back to the pool with its statement or transaction. */

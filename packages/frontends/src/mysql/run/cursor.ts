@@ -94,7 +94,8 @@ export class Cursor implements AsyncDisposable {
   async fetch(count: number): Promise<boolean> {
     this.#parked?.[Symbol.dispose]();
     using _step = this.#step();
-    let sent = await this.#putHeld(count);
+    const held = await this.#putHeld(count);
+    let sent = held;
     while (sent < count && !this.#over) {
       this.#wants.wanted = count - sent;
       if (this.#batch === undefined) await this.#advance();
@@ -105,10 +106,11 @@ export class Cursor implements AsyncDisposable {
       this.#responder.putError(errorReply(this.#failure, this.#query.id));
       return await this.#end();
     }
-    const last = this.#over && this.#held.length === 0;
+    // Of held rows a server would not know yet that these were the last.
+    const last = this.#over && this.#held.length === 0 && held < count;
     const context = this.#responder.context(false, this.#query.id);
     const flag = last ? serverStatus.lastRowSent : serverStatus.cursorExists;
-    putRowsEnd(out, { ...context, status: context.status | flag });
+    putRowsEnd(out, { ...context, warnings: 0, status: context.status | flag });
     if (last) return await this.#end();
     this.#park();
     return true;

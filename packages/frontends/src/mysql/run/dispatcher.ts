@@ -21,6 +21,7 @@ import type { AskedRows, Changed, LocalAnswer, RewrittenRows } from "../commands
 import { isLike } from "../commands/filter.ts";
 import { catalogSql } from "../catalog/informationSchema.ts";
 import type { ShowContext } from "../commands/show.ts";
+import { leavesTransaction } from "../read/besideCursors.ts";
 import { otherwiseOf, withOtherIsolation } from "../read/isolation.ts";
 import type { RunnableCommand } from "../machine.ts";
 import type { Members } from "./members.ts";
@@ -77,14 +78,21 @@ export class Dispatcher {
   /** Performs one command and sends its answer. */
   async run(command: RunnableCommand): Promise<void> {
     const { responder, cursors } = this.#parts;
-    // The engine runs one statement of a transaction at a time.
-    const shared = inTransaction(responder) || responder.home.kept !== undefined;
-    const waiting = cursors.size > 0 && shared && command.kind !== "fetch";
-    if (waiting) await cursors.hold(responder.connection.config.maxMessageBytes);
+    if (cursors.size > 0 && this.#needsRoom(command))
+      await cursors.hold(responder.connection.config.maxMessageBytes);
     const performing = this.#perform(command);
     if (performing instanceof Promise) await performing;
     const leaving = responder.finish();
     if (leaving !== undefined) await leaving;
+  }
+
+  /** Whether open cursors are in the way: an engine runs one statement of a transaction at a time, and its end is theirs. */
+  #needsRoom(command: RunnableCommand): boolean {
+    const { responder, prepared } = this.#parts;
+    if (command.kind === "fetch") return false;
+    if (!inTransaction(responder)) return responder.home.kept !== undefined;
+    const kindOf = (id: number) => prepared.get(id)?.statement.kind;
+    return !relays(responder) || !leavesTransaction(command, kindOf);
   }
 
   #perform(command: RunnableCommand): Waited {
