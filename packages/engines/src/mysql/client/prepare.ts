@@ -3,7 +3,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { MysqlExecution } from "@gateway/core/query/mysqlCall.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
-import { commandCode, packetBytesMax } from "@gateway/wire/mysql/protocol.ts";
+import { columnType, commandCode, packetBytesMax } from "@gateway/wire/mysql/protocol.ts";
 import { errorOf } from "../../starRocks/errors.ts";
 import { readError } from "../../starRocks/client/reply.ts";
 import type { Member } from "../../starRocks/client/member.ts";
@@ -74,7 +74,22 @@ export function sendExecution(member: Member, { id }: Prepared, call: MysqlExecu
   head.writeUInt32LE(id, 1);
   if (call.cursor !== undefined) head[5] = cursorReadOnly;
   head.writeUInt32LE(1, 6);
-  member.send(packetsOf([head, call.body]));
+  member.send(packetsOf([head, member.isMariadb ? withoutJson(call) : call.body]));
+}
+
+/**
+ * JSON values as strings, which is what their bytes are. A client takes the gateway's greeting for a MySQL, whose
+ * JSON is a type; MariaDB, which has no such type, would refuse the execution.
+ */
+function withoutJson({ body, parameters }: MysqlExecution): Uint8Array {
+  const typesAt = Math.ceil(parameters / 8) + 1;
+  let changed: Uint8Array | undefined;
+  for (let at = typesAt; at < typesAt + parameters * 2; at += 2) {
+    if (body[at] !== columnType.json) continue;
+    changed ??= body.slice();
+    changed[at] = columnType.string;
+  }
+  return changed ?? body;
 }
 
 /** CURSOR_TYPE_READ_ONLY. */

@@ -46,6 +46,7 @@ const payloadBytesMax = 32 * 1024 * 1024;
 export class ScriptedMysql implements AsyncDisposable {
   readonly #server: Server;
   readonly #script: Script;
+  readonly #version: string;
   readonly #sockets = new Set<Socket>();
   /** All commands in their order. */
   readonly seen: Seen[] = [];
@@ -56,13 +57,17 @@ export class ScriptedMysql implements AsyncDisposable {
   refuses = false;
   readonly #waiting: { readonly wants: (seen: Seen) => boolean; readonly go: () => void }[] = [];
 
-  private constructor(script: Script) {
+  private constructor(script: Script, version: string) {
     this.#script = script;
+    this.#version = version;
     this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
   }
 
-  static async start(script: Script = () => undefined): Promise<ScriptedMysql> {
-    const server = new ScriptedMysql(script);
+  static async start(
+    script: Script = () => undefined,
+    version = "8.0.0-scripted",
+  ): Promise<ScriptedMysql> {
+    const server = new ScriptedMysql(script, version);
     await new Promise<void>((resolve) => {
       server.#server.listen(0, "127.0.0.1", resolve);
     });
@@ -99,7 +104,7 @@ export class ScriptedMysql implements AsyncDisposable {
     const connection = this.logins;
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#sockets.delete(socket));
-    const greeting = { serverVersion: "8.0.0-scripted", connectionId: connection, nonce };
+    const greeting = { serverVersion: this.#version, connectionId: connection, nonce };
     const more = { capabilities, collation: collationId.utf8mb4, status: 2 };
     const out = new PacketWriter();
     out.begin();

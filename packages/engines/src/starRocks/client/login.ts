@@ -65,6 +65,8 @@ export interface LoggedIn {
   readonly feed: (bytes: Buffer) => void;
   /** The server ends a result with an OK packet in the place of EOF. */
   readonly endsWithOk: boolean;
+  /** It is a MariaDB, by its greeting. */
+  readonly isMariadb: boolean;
 }
 
 /** What mysql2 has and its declarations do not show. */
@@ -73,6 +75,7 @@ interface Inside {
   readonly packetParser: { execute(bytes: Buffer): void };
   readonly config: { readonly clientFlags: number };
   readonly serverCapabilityFlags: number;
+  readonly _handshakePacket?: { readonly serverVersion?: string };
 }
 
 const deprecateEof = 1 << 24;
@@ -189,6 +192,7 @@ function takenOver(driver: Connection): LoggedIn {
     stream,
     feed: (bytes) => inside.packetParser.execute(bytes),
     endsWithOk: (inside.config.clientFlags & inside.serverCapabilityFlags & deprecateEof) !== 0,
+    isMariadb: /mariadb/i.test(inside._handshakePacket?.serverVersion ?? ""),
   };
 }
 

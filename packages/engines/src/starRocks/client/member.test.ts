@@ -39,6 +39,13 @@ function memberOf(): { readonly member: Member; readonly server: Duplex } {
   // Only what a member asks of the driver.
   const driver = { destroy: () => {} } as unknown as Connection;
   const feed = (): void => {};
-  const loggedIn = { driver, threadId: 1, stream: server, feed, endsWithOk: false };
+  const loggedIn = {
+    driver,
+    threadId: 1,
+    stream: server,
+    feed,
+    endsWithOk: false,
+    isMariadb: false,
+  };
   return { member: new Member(loggedIn, undefined), server };
 }

@@ -15,6 +15,7 @@ export class Member {
   readonly driver: Connection;
   readonly threadId: number;
   readonly endsWithOk: boolean;
+  readonly isMariadb: boolean;
   /** Where the connection stands; undefined when nobody knows. */
   database: string | undefined;
   /** What `SET NAMES` it stands under. */
@@ -36,12 +37,13 @@ export class Member {
   #cut = false;
 
   constructor(
-    { driver, threadId, stream, feed, endsWithOk }: LoggedIn,
+    { driver, threadId, stream, feed, endsWithOk, isMariadb }: LoggedIn,
     database: string | undefined,
   ) {
     this.driver = driver;
     this.threadId = threadId;
     this.endsWithOk = endsWithOk;
+    this.isMariadb = isMariadb;
     this.database = database;
     this.#stream = stream;
     this.#feed = feed;
