@@ -33,6 +33,13 @@ describe("answerShow", () => {
     expect(asked({ pin })).toMatchObject({ kind: "error", reply: { errno: 1235 } });
   });
 
+  it("leaves the counters of all sessions to a server that has some", () => {
+    const context = { ...contextOf(), ownWords: () => true };
+    expect(answerLocally("SHOW GLOBAL STATUS LIKE 'Prepared%'", context)).toBeUndefined();
+    expect(answerLocally("SHOW STATUS LIKE 'Ssl_cipher'", context)?.kind).toBe("rows");
+    expect(answerOf("SHOW GLOBAL STATUS")?.kind).toBe("rows");
+  });
+
   it("knows the family that tools walk through", () => {
     const statements = [
       "SHOW STATUS LIKE 'Ssl_cipher'",

@@ -60,6 +60,7 @@ export function answerShow(sql: string, context: ShowContext): LocalAnswer | und
 
 /** True for what is about the client's session, which is not a connection of the engine's. */
 function isAboutSession(reader: TokenReader): boolean {
+  if (looksAtWord(reader, ["GLOBAL"]) && looksAtWord(reader, ["STATUS"], 1)) return false;
   const scoped = looksAtWord(reader, ["SESSION", "GLOBAL", "LOCAL", "FULL"]) ? 1 : 0;
   return looksAtWord(reader, sessionWords, scoped);
 }
