@@ -40,6 +40,13 @@ describe("errorReply", () => {
     });
   });
 
+  it("adds nothing to the message where the statement itself is wrong", () => {
+    const message = "Table 'demo.missing' doesn't exist";
+    const vendor = { of: "mysql", code: 1146, sqlState: "42S02" } as const;
+    const error = gatewayError("query.unknownObject", { message, vendor });
+    expect(errorReply(error, "q1")).toEqual({ errno: 1146, sqlState: "42S02", message });
+  });
+
   it("is more exact where the engine's state is", () => {
     const columnError = gatewayError("query.unknownObject", { sqlState: "42703" });
     expect(errorReply(columnError)).toMatchObject({ errno: 1054, sqlState: "42S22" });

@@ -5,7 +5,7 @@
  * and 1053 by pools, 1064 and 1146 decide what a tool shows. Errors that only this protocol knows
  * (an unknown statement id) are in `ownErrors`.
  */
-import type { ErrorCode } from "@gateway/contract/error.ts";
+import { errorCatalogue, type ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
@@ -88,12 +88,14 @@ const byEngineState: Readonly<Record<string, MysqlError>> = {
 
 /**
  * The error packet of an error. The query's id stands behind the message, because an error packet
- * has no other place for it; so does a hint.
+ * has no other place for it; so does a hint. Of what is wrong with the statement itself programs read the message,
+ * and nobody has to look the query up: it comes without the id.
  */
 export function errorReply(error: GatewayError, queryId?: string): ErrorReply {
   const { errno, sqlState } = numberOf(error);
   const hint = error.hint === undefined ? "" : ` ${error.hint}`;
-  const id = queryId === undefined ? "" : ` (query ${queryId})`;
+  const named = queryId !== undefined && errorCatalogue[error.code].class !== "client";
+  const id = named ? ` (query ${queryId})` : "";
   return { errno, sqlState, message: `${textOf(error)}${hint}${id}` };
 }
 
