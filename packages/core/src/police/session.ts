@@ -1,6 +1,6 @@
 /** Statements about the session that change nothing of how names or texts are read, and show no rows. */
 import type { Statement } from "../sql/statement.ts";
-import type { SettingChange, SettingValue } from "../sql/session/statement.ts";
+import { isOfServer, type SettingChange, type SettingValue } from "../sql/session/statement.ts";
 
 /** Settings that a session under a policy may change. Whatever else there is may read files, or change what a text means. */
 const harmless: ReadonlySet<string> = new Set([
@@ -76,6 +76,7 @@ function isSetting(session: Statement["session"]): boolean {
 }
 
 function isHarmless(change: SettingChange): boolean {
+  if (isOfServer(change)) return false;
   switch (change.kind) {
     case "variable":
       return (

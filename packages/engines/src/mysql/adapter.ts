@@ -88,7 +88,7 @@ class MysqlBackend implements Backend {
 
   constructor(parts: Parts) {
     const { cluster, config, host, servers } = parts;
-    const { database, localFiles } = config;
+    const { database, localFiles, globalVariables } = config;
     this.cluster = cluster;
     this.#parts = parts;
     const idleMs = config.idleTimeoutSecs * 1_000;
@@ -103,6 +103,7 @@ class MysqlBackend implements Backend {
       slices: host.slices,
       database,
       localFiles,
+      globalVariables,
       keep: (seat, query, reason) => this.#keep(seat, query, reason),
       cancel: (seat) => killQuery(seat, host),
     };

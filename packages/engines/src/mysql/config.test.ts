@@ -11,6 +11,7 @@ describe("mysqlConfig", () => {
       poolMode: "transaction",
       pinning: "allow",
       localFiles: false,
+      globalVariables: false,
     });
   });
 

@@ -48,6 +48,11 @@ export const mysqlConfig = z
       description:
         "Whether LOAD DATA LOCAL INFILE may read a file of the client's machine, where its login offers that.",
     }),
+    globalVariables: z.boolean().default(false).meta({
+      title: "Variables of the server",
+      description:
+        "Whether SET GLOBAL and SET PERSIST reach the server, which then judges them by its account's privileges. They hold for everybody there, on connections that open later.",
+    }),
     poolSize: z.int().min(1).max(1_024).default(8).meta({
       title: "Connections",
       description:

@@ -1,5 +1,6 @@
 /**
- * Errors of this engine's own: of a server that does not speak as it must, whose connection is thrown away, and of files.
+ * Errors of this engine's own: of a server that does not speak as it must, whose connection is thrown away, and of
+ * what a cluster allows.
  * What a server says of a statement is read by `../starRocks/errors.ts`.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -27,4 +28,11 @@ export const transactionOver: GatewayError = gatewayError("query.transaction", {
 
 export const stillBusy: GatewayError = gatewayError("query.transaction", {
   message: "another statement of this session has not ended yet",
+});
+
+/** MySQL's own error where a privilege is missing. */
+export const noGlobals: GatewayError = gatewayError("query.permission", {
+  message: "Access denied; variables can be set for the session only",
+  sqlState: "42000",
+  vendor: { of: "mysql", code: 1227, sqlState: "42000" },
 });

@@ -24,14 +24,14 @@ import { cancelled, drained, isParked, settled, waitingAt } from "./client/endin
 import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
 import { noFiles, stillBusy, transactionOver } from "./errors.ts";
-import { judge } from "./sql/guard.ts";
+import { judge, type Allowed } from "./sql/guard.ts";
 import { sentText, textFor } from "./sql/strings.ts";
 
 /** A query of a client that speaks MySQL. */
 export type Called = Identified & { readonly mysql: MysqlCall };
 
 /** What a statement runs with, apart from its connection. */
-export interface RunContext {
+export interface RunContext extends Allowed {
   readonly clock: Clock;
   readonly slices: Slices;
   /** Whoever reads takes a result that comes with its end. */
@@ -123,7 +123,7 @@ function admitted(
   query: Called,
   context: RunContext,
 ): Result<{ readonly asksFile: boolean }, GatewayError> {
-  const judged = judge(query.engineSql);
+  const judged = judge(query.engineSql, context);
   if (!judged.ok) return judged;
   const { keeps, leaves, asksFile } = judged.value;
   if (asksFile && !(context.localFiles && query.mysql.files !== undefined)) return err(noFiles);
@@ -231,7 +231,7 @@ export async function describeOn(
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
   if (seat.busy) return err(stillBusy);
-  const judged = judge(query.engineSql);
+  const judged = judge(query.engineSql, context);
   if (!judged.ok) return judged;
   seat.busy = true;
   try {

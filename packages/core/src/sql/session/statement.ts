@@ -52,6 +52,14 @@ export type SettingChange =
   | { readonly kind: "role"; readonly role: SettingValue; readonly catalog: string | undefined }
   | { readonly kind: "authorization"; readonly user: SettingValue };
 
+/** True for a change of the server's own variables, which all its sessions share. */
+export function isOfServer(change: SettingChange): boolean {
+  if (change.kind === "transaction") return change.scope === "global";
+  return change.kind === "variable" && serverScopes.has(change.scope);
+}
+
+const serverScopes: ReadonlySet<SettingScope> = new Set(["global", "persist", "persistOnly"]);
+
 /** The isolation of a transaction. */
 export type Isolation = "readUncommitted" | "readCommitted" | "repeatableRead" | "serializable";
 

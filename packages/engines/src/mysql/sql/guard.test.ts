@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { judge } from "./guard.ts";
 
+const strict = { globalVariables: false };
+const open = { globalVariables: true };
+
 describe("judge", () => {
   it.each([
     ["create temporary table t (a int)", "a temporary table"],
@@ -16,7 +19,7 @@ describe("judge", () => {
     ["set @a = 1, @b = 2", "a user variable"],
     ["call p(1)", "what a procedure may leave"],
   ])("says what only a connection can keep: %s", (sql, keeps) => {
-    expect(judge(sql)).toMatchObject({ ok: true, value: { keeps, leaves: true } });
+    expect(judge(sql, strict)).toMatchObject({ ok: true, value: { keeps, leaves: true } });
   });
 
   it.each([
@@ -29,7 +32,7 @@ describe("judge", () => {
     "create table temporary_t (a int)",
     "select name from locks",
   ])("keeps nothing for %s", (sql) => {
-    expect(judge(sql)).toMatchObject({ ok: true, value: { keeps: undefined } });
+    expect(judge(sql, strict)).toMatchObject({ ok: true, value: { keeps: undefined } });
   });
 
   it.each([
@@ -46,7 +49,7 @@ describe("judge", () => {
     ["select demo.count(1)", true],
     ["select 1 from t order by later(a)", true],
   ])("says whether %s leaves anything", (sql, leaves) => {
-    expect(judge(sql)).toMatchObject({ ok: true, value: { leaves } });
+    expect(judge(sql, strict)).toMatchObject({ ok: true, value: { leaves } });
   });
 
   it.each([
@@ -54,6 +57,7 @@ describe("judge", () => {
     ["set global max_connections = 1", "query.permission"],
     ["set @a = 1, sql_mode = ''", "query.permission"],
     ["set statement max_statement_time = 1 for kill 5", "query.permission"],
+    ["set session transaction read only, global x = 1", "query.permission"],
     ["set role admin", "query.permission"],
     ["prepare s from 'select 1'", "query.unsupported"],
     ["deallocate prepare s", "query.unsupported"],
@@ -61,13 +65,31 @@ describe("judge", () => {
     ["select 1; kill 5", "query.unsupported"],
     ["/* nothing */", "query.syntax"],
   ])("refuses %s", (sql, code) => {
-    expect(judge(sql)).toMatchObject({ ok: false, error: { code } });
+    expect(judge(sql, strict)).toMatchObject({ ok: false, error: { code } });
   });
 
   it("sees that a file of the client is asked for", () => {
-    const asked = judge("load data local infile 'a.csv' into table t");
+    const asked = judge("load data local infile 'a.csv' into table t", strict);
     expect(asked).toMatchObject({ ok: true, value: { asksFile: true } });
-    const server = judge("load data infile '/local/a.csv' into table t");
+    const server = judge("load data infile '/local/a.csv' into table t", strict);
     expect(server).toMatchObject({ ok: true, value: { asksFile: false } });
+  });
+
+  it.each([
+    ["set global max_connections = 1", undefined],
+    ["set @@global.max_connections = 1, persist wait_timeout = default", undefined],
+    ["set global transaction isolation level read committed", undefined],
+    ["set global max_connections = @a", "a user variable"],
+  ])("lets the server's variables be set where the cluster allows it: %s", (sql, keeps) => {
+    expect(judge(sql, open)).toMatchObject({ ok: true, value: { keeps, leaves: true } });
+    expect(judge(sql, strict)).toMatchObject({ ok: false, error: { vendor: { code: 1227 } } });
+  });
+
+  it.each([
+    "set global max_connections = 1, session sql_mode = ''",
+    "set global max_connections = 1, @a = 2",
+    "set sql_mode = ''",
+  ])("never takes the server's variables with others: %s", (sql) => {
+    expect(judge(sql, open)).toMatchObject({ ok: false, error: { code: "query.permission" } });
   });
 });

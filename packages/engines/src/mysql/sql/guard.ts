@@ -10,6 +10,8 @@ import { classifyStatement, type StatementClass } from "@gateway/core/sql/classi
 import { openSql, tokenText, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import { isOfServer } from "@gateway/core/sql/session/statement.ts";
+import { noGlobals } from "../errors.ts";
 import { keptBy } from "../../starRocks/sql/kept.ts";
 import { callsOthers } from "./functions.ts";
 
@@ -21,6 +23,12 @@ export interface Judged {
   readonly leaves: boolean;
   /** It reads a file of the client's machine. */
   readonly asksFile: boolean;
+}
+
+/** What a cluster lets its statements do beside what is always judged. */
+export interface Allowed {
+  /** They may set the server's own variables, where their account may. */
+  readonly globalVariables: boolean;
 }
 
 /** Kinds of which nothing stays on a connection, but for what their functions leave. A change may call triggers. */
@@ -39,7 +47,7 @@ const leaving = /\b(?:last_insert_id|sql_calc_found_rows)\b/i;
  * Refuses several statements in one text, `KILL` (the cluster's account owns everybody's queries), what changes the
  * user or role behind the gateway's back, and texts in texts, which no policy would see.
  */
-export function judge(sql: string): Result<Judged, GatewayError> {
+export function judge(sql: string, { globalVariables }: Allowed): Result<Judged, GatewayError> {
   const { kind, tag, doubt, firstWord } = classifyStatement(sql, "mysql");
   if (doubt === "severalStatements") {
     const message = "one statement at a time; the text holds several";
@@ -59,8 +67,16 @@ export function judge(sql: string): Result<Judged, GatewayError> {
     case "kill":
       return refused(tag);
     case "set":
-      if (!setsVariablesOnly(sql)) return refused(tag);
-      return ok({ tag, keeps: variable, leaves: true, asksFile });
+      switch (setOf(sql)) {
+        case "variables":
+          return ok({ tag, keeps: variable, leaves: true, asksFile });
+        case "server":
+          // Values may call functions, which leave what they leave.
+          if (!globalVariables) return err(noGlobals);
+          return ok({ tag, keeps: named ? variable : undefined, leaves: true, asksFile });
+        case "other":
+          return refused(tag);
+      }
     default: {
       if (firstWord === "SET") return refused(tag);
       const calls =
@@ -79,13 +95,12 @@ function refused(tag: string): Result<never, GatewayError> {
   return err(gatewayError("query.permission", { message: `${tag} may not run here` }));
 }
 
-function setsVariablesOnly(sql: string): boolean {
+/** Whether a SET is of user variables alone, or of the server's alone. */
+function setOf(sql: string): "variables" | "server" | "other" {
   const found = readSessionStatement(sql, "mysql");
-  return (
-    found?.kind === "set" &&
-    found.changes.length > 0 &&
-    found.changes.every(({ kind }) => kind === "userVariable")
-  );
+  if (found?.kind !== "set" || found.changes.length === 0) return "other";
+  if (found.changes.every(({ kind }) => kind === "userVariable")) return "variables";
+  return found.changes.every(isOfServer) ? "server" : "other";
 }
 
 /** `LOAD DATA [LOW_PRIORITY | CONCURRENT] LOCAL`, or `LOAD XML`. */

@@ -1,6 +1,7 @@
 import type { Pin } from "@gateway/core/query/pin.ts";
 import { describe, expect, it } from "vitest";
-import { answerOf, clientOf, errnoOf } from "../rig/local.ts";
+import { answerOf, clientOf, contextOf, errnoOf } from "../rig/local.ts";
+import { answerLocally } from "./local.ts";
 
 describe("answerLocally", () => {
   it("reads where USE wants to go", () => {
@@ -35,6 +36,17 @@ describe("answerLocally", () => {
     for (const sql of ["COMMIT", "ROLLBACK WORK", "COMMIT AND NO CHAIN", "ROLLBACK TO release"]) {
       expect([sql, answerOf(sql)]).toEqual([sql, undefined]);
     }
+  });
+
+  it("leaves the server's variables to a server that speaks MySQL, alone", () => {
+    const context = { ...contextOf(), ownWords: () => true, relays: () => true };
+    const answered = (sql: string) => answerLocally(sql, context);
+    expect(answered("SET GLOBAL max_connections = 5")).toBeUndefined();
+    expect(answered("set @@persist.wait_timeout = 5, global x = @@x * 2")).toBeUndefined();
+    expect(answered("SET GLOBAL TRANSACTION READ ONLY")).toBeUndefined();
+    const mixed = answered("SET GLOBAL max_connections = 5, SESSION autocommit = 0");
+    expect(mixed).toMatchObject({ kind: "error", reply: { errno: 1227 } });
+    expect(errnoOf("SET GLOBAL max_connections = 5")).toBe(1227);
   });
 
   it("leaves statements of the user to the engine", () => {

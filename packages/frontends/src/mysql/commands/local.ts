@@ -7,7 +7,7 @@
  */
 import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
-import type { SessionStatement } from "@gateway/core/sql/session/statement.ts";
+import { isOfServer, type SessionStatement } from "@gateway/core/sql/session/statement.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/session/tokenReader.ts";
 import { ownErrors } from "../errors.ts";
@@ -26,9 +26,10 @@ export function answerLocally(sql: string, context: ShowContext): LocalAnswer | 
     case "SHOW":
       return answerShow(sql, context);
     case "SET":
+      return setsServer(sql, context) ? undefined : ownSession(sql, context);
     case "USE":
     case "KILL":
-      return answerSession(sql, context) ?? error(ownErrors.syntax(sql));
+      return ownSession(sql, context);
     case "COMMIT":
     case "ROLLBACK":
       return answerSession(sql, context);
@@ -45,6 +46,17 @@ export function answerLocally(sql: string, context: ShowContext): LocalAnswer | 
 function firstWord(sql: string): string {
   const cursor = openSql(sql, "mysql");
   return nextSignificant(cursor) ? upperWord(cursor) : "";
+}
+
+/** Variables of the server alone, which is another one's than ours: it judges who may set them. */
+export function setsServer(sql: string, context: Pick<ShowContext, "relays">): boolean {
+  if (!context.relays()) return false;
+  const { session } = readStatement(sql, "mysql");
+  return session?.kind === "set" && session.changes.every(isOfServer);
+}
+
+function ownSession(sql: string, context: ShowContext): LocalAnswer {
+  return answerSession(sql, context) ?? error(ownErrors.syntax(sql));
 }
 
 /** Undefined for statements that are no session statements of ours, or that can not be read. */

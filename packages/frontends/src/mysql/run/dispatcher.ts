@@ -15,7 +15,7 @@ import { collect } from "./collect.ts";
 import type { Cursors } from "./cursor.ts";
 import { putFieldList, putRowsEnd } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
-import { answerLocally } from "../commands/local.ts";
+import { answerLocally, setsServer } from "../commands/local.ts";
 import { answerInstead } from "./instead.ts";
 import type { AskedRows, Changed, LocalAnswer, RewrittenRows } from "../commands/answer.ts";
 import { isLike } from "../commands/filter.ts";
@@ -189,8 +189,8 @@ export class Dispatcher {
     const { source } = read;
     const context = this.#context();
     const server = namesServerVariables(responder, source, read.statement);
-    if (!server && read.statement.kind === "set" && responder.variablesOn === responder.home)
-      return this.#mixedSet(read, form);
+    const mixed = !server && read.statement.kind === "set" && !setsServer(source, context);
+    if (mixed && responder.variablesOn === responder.home) return this.#mixedSet(read, form);
     const local = server ? undefined : answerLocally(source, context);
     const relayed = relayedOf(responder, read.statement);
     // What is no plain value here may be one on the server.
