@@ -124,13 +124,17 @@ describe("a session of mysql2", () => {
     expect(server.door.queries.map((query) => query.sql)).toEqual([sql, `${sql}, $1`]);
   });
 
-  it("learns the query's id from the OK packet and from an error", async () => {
-    await using server = await serverOf({ answers: { "insert x": [doneOf({ updateCount: 1 })] } });
+  it("learns the query's id from the OK packet, and from an error that is not its statement's own", async () => {
+    const broken = { kind: "failed", error: gatewayError("engine.broken") } as const;
+    const answers = { "insert x": [doneOf({ updateCount: 1 })], "select x": [broken] };
+    await using server = await serverOf({ answers });
     await using client = await clientOf(server);
     const [result] = await client.query("insert x");
     expect(result).toMatchObject({ info: `Query id: ${server.door.queries[0]?.id}` });
-    const failure = await failureOf(client.query("nonsense"));
+    const failure = await failureOf(client.query("select x"));
     expect(failure.message).toContain(server.door.queries[1]?.id);
+    const wrong = await failureOf(client.query("nonsense"));
+    expect(wrong.message).not.toContain(server.door.queries[2]?.id);
   });
 
   it("reads notices by SHOW WARNINGS", async () => {
