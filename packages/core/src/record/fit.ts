@@ -4,7 +4,8 @@
  *
  * It hides nothing; that is redact.ts.
  */
-import { recordTextMax, type QueryRecord } from "@gateway/contract/record.ts";
+import { recordTextMax, type QueryRecord, type RoutingStep } from "@gateway/contract/record.ts";
+import { sameSteps } from "./steps.ts";
 
 const nameCharsMax = 1_024;
 const idCharsMax = 128;
@@ -37,18 +38,102 @@ export function fitRecord(record: QueryRecord): QueryRecord {
   return fits(record) ? record : cutRecord(record);
 }
 
-function fits(record: QueryRecord): boolean {
-  for (const field of textFields) {
-    const value = record[field];
-    if (value !== undefined && !holds(value, charsMax[field])) return false;
+/**
+ * What was last seen to hold in one field: there most texts are what they were in the record before, and are not read
+ * again.
+ */
+class Held {
+  readonly #max: number;
+  #last: string | undefined;
+
+  constructor(max: number) {
+    this.#max = max;
   }
-  for (const field of countFields) if (count(record[field]) !== record[field]) return false;
-  const { tags, routingTrace, policyActions, engineStats } = record;
+
+  fits(value: string | undefined): boolean {
+    if (value === undefined || value === this.#last) return true;
+    if (!holds(value, this.#max)) return false;
+    if (value.length <= keptCharsMax) this.#last = value;
+    return true;
+  }
+}
+
+/** A longer text is not kept to be compared with. */
+const keptCharsMax = 1_024;
+
+const held = {
+  backendQueryId: new Held(charsMax.backendQueryId),
+  worker: new Held(charsMax.worker),
+  frontend: new Held(charsMax.frontend),
+  user: new Held(charsMax.user),
+  clientAddress: new Held(charsMax.clientAddress),
+  clusterGroup: new Held(charsMax.clusterGroup),
+  cluster: new Held(charsMax.cluster),
+  engine: new Held(charsMax.engine),
+  catalog: new Held(charsMax.catalog),
+  schema: new Held(charsMax.schema),
+  sql: new Held(charsMax.sql),
+  translatedSql: new Held(charsMax.translatedSql),
+  errorMessage: new Held(charsMax.errorMessage),
+  enginePrincipal: new Held(charsMax.enginePrincipal),
+} as const satisfies Record<Exclude<TextField, "proxyQueryId">, Held>;
+
+function fits(record: QueryRecord): boolean {
+  return (
+    holds(record.proxyQueryId, charsMax.proxyQueryId) &&
+    textsFit(record) &&
+    isCount(record.rowsReturned) &&
+    isCount(record.bytesReturned) &&
+    isCount(record.queueMs) &&
+    isCount(record.executionMs) &&
+    mapsFit(record) &&
+    listsFit(record)
+  );
+}
+
+/** Each by its name: a walk over a list of names reads every one of them as if it had never seen a record. */
+function textsFit(record: QueryRecord): boolean {
+  return (
+    held.backendQueryId.fits(record.backendQueryId) &&
+    held.worker.fits(record.worker) &&
+    held.frontend.fits(record.frontend) &&
+    held.user.fits(record.user) &&
+    held.clientAddress.fits(record.clientAddress) &&
+    held.clusterGroup.fits(record.clusterGroup) &&
+    held.cluster.fits(record.cluster) &&
+    held.engine.fits(record.engine) &&
+    held.catalog.fits(record.catalog) &&
+    held.schema.fits(record.schema) &&
+    held.sql.fits(record.sql) &&
+    held.translatedSql.fits(record.translatedSql) &&
+    held.errorMessage.fits(record.errorMessage) &&
+    held.enginePrincipal.fits(record.enginePrincipal)
+  );
+}
+
+function mapsFit({ tags, engineStats }: QueryRecord): boolean {
   for (const key in tags) if (!isText(key) || !isText(tags[key] ?? "")) return false;
   for (const key in engineStats) if (!isText(key) || !isStat(engineStats[key])) return false;
+  return true;
+}
+
+/** The last way that fitted, where it was short. */
+let heldWay: QueryRecord["routingTrace"] = [];
+const heldStepsMax = 16;
+
+function listsFit({ routingTrace, policyActions }: QueryRecord): boolean {
   if (routingTrace.length > listMax || policyActions.length > listMax) return false;
+  if (!policyActions.every(isText)) return false;
+  if (sameSteps(heldWay, routingTrace)) return true;
   for (const step of routingTrace) if (!isText(step.step) || !isText(step.outcome)) return false;
-  return policyActions.every(isText);
+  if (routingTrace.length <= heldStepsMax && routingTrace.every(isShort)) {
+    heldWay = routingTrace.slice();
+  }
+  return true;
+}
+
+function isShort({ step, outcome }: RoutingStep): boolean {
+  return step.length + outcome.length <= keptCharsMax;
 }
 
 function cutRecord(record: QueryRecord): QueryRecord {
@@ -94,7 +179,11 @@ function holds(value: string, lengthMax: number): boolean {
 }
 
 function count(value: number): number {
-  return Number.isFinite(value) && value > 0 ? value : 0;
+  return isCount(value) ? value : 0;
+}
+
+function isCount(value: number): boolean {
+  return Number.isFinite(value) && value >= 0;
 }
 
 function isStat(value: number | undefined): boolean {

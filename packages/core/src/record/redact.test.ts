@@ -192,6 +192,29 @@ describe("redact", () => {
 });
 
 describe("redactSql", () => {
+  it("looks at each text again that is not the one before", () => {
+    const fields = [
+      "worker",
+      "frontend",
+      "user",
+      "clientAddress",
+      "clusterGroup",
+      "cluster",
+    ] as const;
+    const more = ["engine", "catalog", "schema", "sql", "translatedSql", "errorMessage"] as const;
+    for (const field of [...fields, ...more, "backendQueryId", "enginePrincipal"] as const) {
+      for (const text of ["good", "od\0d", "half \ud800", "good"]) {
+        const kept = redact(recordOf({ [field]: text }), "full")[field];
+        expect(kept).toBe(text.toWellFormed().replace("\0", "\uFFFD"));
+      }
+    }
+    for (const outcome of ["good", "od\0d", "good"]) {
+      const routingTrace = [{ step: "fallback", outcome }];
+      const [step] = redact(recordOf({ routingTrace }), "full").routingTrace;
+      expect(step?.outcome).toBe(outcome.replace("\0", "\uFFFD"));
+    }
+  });
+
   it("shows of a running statement what its record will tell", () => {
     const sql = "select 'hunter2'";
     expect(redactSql(sql, ["postgres"], "full")).toBe(sql);
