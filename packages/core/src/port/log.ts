@@ -6,6 +6,8 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 export interface Log {
   /** `event` is a code in camelCase with dots (`cluster.ejected`), not prose. */
   write(level: LogLevel, event: string, fields?: LogFields): void;
+  /** The same of fields that are JSON members already (`"a":1,"b":"c"`), for the one line that every query writes. */
+  writeMembers(level: LogLevel, event: string, members: string): void;
   /** Logs a bug with its stack and counts it. */
   bug(error: unknown, fields?: LogFields): void;
 }

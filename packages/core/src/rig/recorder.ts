@@ -29,6 +29,9 @@ export function recordedLog(): RecordedLog {
     write: (level, event, fields = {}) => {
       lines.push({ level, event, fields });
     },
+    writeMembers: (level, event, members) => {
+      lines.push({ level, event, fields: JSON.parse(`{${members}}`) as LogFields });
+    },
     bug: (error) => {
       bugs.push(error);
     },

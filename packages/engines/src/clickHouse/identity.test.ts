@@ -268,6 +268,7 @@ async function backendOf(more: object = {}): Promise<Backend> {
     ...hostOf(),
     log: {
       write: (_level, event, fields) => void logged.push({ event, ...fields }),
+      writeMembers: () => expect.unreachable(),
       bug: (error) => expect.unreachable(String(error)),
     },
   };

@@ -225,6 +225,7 @@ function watched(told: Told): {
   };
   const log: Host["log"] = {
     bug: (error, fields) => host.log.bug(error, fields),
+    writeMembers: (level, event, members) => host.log.writeMembers(level, event, members),
     write: (level, event, fields) => {
       if (event === "driver.crashed") crashes.push(fields?.["reason"]);
       host.log.write(level, event, fields);

@@ -13,6 +13,11 @@ export function lineLog(threshold: LogLevel, write: (line: string) => void): Log
     write: (level, event, fields) => {
       if (order.indexOf(level) >= lowest) write(JSON.stringify({ level, event, ...fields }));
     },
+    writeMembers: (level, event, members) => {
+      const more = members === "" ? "" : `,${members}`;
+      if (order.indexOf(level) >= lowest)
+        write(`{"level":"${level}","event":${JSON.stringify(event)}${more}}`);
+    },
     bug: (error, fields) => {
       write(
         JSON.stringify({ level: "error", event: "internal.bug", ...fields, stack: stackOf(error) }),

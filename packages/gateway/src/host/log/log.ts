@@ -19,14 +19,19 @@ export function jsonLog(
   sink: () => LineSink = standardError,
 ): Log {
   const rankMin = ranks[level];
-  const write = (at: LogLevel, event: string, fields: LogFields | undefined): void => {
-    if (ranks[at] < rankMin) return;
+  const writeMembers = (at: LogLevel, event: string, members: string): void => {
     const to = sink();
-    to.write(lineOf(at, event, fields));
+    to.write(lineOf(at, event, members));
     if (at === "error") to.flush();
+  };
+  const write = (at: LogLevel, event: string, fields: LogFields | undefined): void => {
+    if (ranks[at] >= rankMin) writeMembers(at, event, membersOf(fields));
   };
   return {
     write,
+    writeMembers: (at, event, members) => {
+      if (ranks[at] >= rankMin) writeMembers(at, event, members);
+    },
     bug: (error, fields) => {
       onBug();
       write("error", "internal.bug", { ...fields, stack: stackOf(error) });
@@ -45,27 +50,44 @@ function standardError(): LineSink {
 }
 
 function droppedLine(count: number): string {
-  return lineOf("warn", "log.dropped", { count });
+  return lineOf("warn", "log.dropped", membersOf({ count }));
+}
+
+function membersOf(fields: LogFields = {}): string {
+  return JSON.stringify(fields).slice(1, -1);
 }
 
 /** `{"level":"info","time":"2026-01-01T00:00:00.000Z",` then the fields, the event last. */
-function lineOf(level: LogLevel, event: string, fields: LogFields = {}): string {
-  const members = JSON.stringify(fields).slice(1, -1);
+function lineOf(level: LogLevel, event: string, members: string): string {
   const separator = members === "" ? "" : ",";
-  return `{"level":"${level}","time":"${timeText(Date.now())}"${separator}${members},"event":${JSON.stringify(event)}}\n`;
+  return `{"level":"${level}","time":"${timeText(Date.now())}"${separator}${members},"event":${eventText(event)}}\n`;
 }
 
+let lastEvent = "";
+let lastEventText = '""';
+
+/** Nearly every line is that of a query. */
+function eventText(event: string): string {
+  if (event === lastEvent) return lastEventText;
+  lastEvent = event;
+  return (lastEventText = JSON.stringify(event));
+}
+
+let lastMs = Number.NaN;
+let lastText = "";
 let second = 0;
 let secondText = "";
 
 /** ISO 8601 in UTC with milliseconds. All but the milliseconds stays the same for a thousand lines and more. */
 function timeText(unixMs: number): string {
+  if (unixMs === lastMs) return lastText;
+  lastMs = unixMs;
   const ms = unixMs % 1_000;
   if (unixMs - ms !== second || secondText === "") {
     second = unixMs - ms;
     secondText = new Date(second).toISOString().slice(0, -"000Z".length);
   }
-  return `${secondText}${String(ms).padStart(3, "0")}Z`;
+  return (lastText = `${secondText}${String(ms).padStart(3, "0")}Z`);
 }
 
 /** Frames only: the message of a foreign error may hold values of a query. */
