@@ -6,7 +6,7 @@
  * are values. `unavailable` carries a code of the driver and never its message, because drivers put
  * parameters (which may be secrets) into messages.
  */
-import type { RecordParts } from "./written.ts";
+import type { Writing } from "./written.ts";
 import type { RecordBatchResponse, QueryRecord, QueryStatus } from "@gateway/contract/record.ts";
 import type { Revision } from "@gateway/contract/revision.ts";
 import type { OverviewPoint } from "@gateway/contract/studioApi.ts";
@@ -139,12 +139,10 @@ export interface ConfigStore {
 // ---------------------------------------------------------------- history
 
 /** A record as the ingest takes it: parsed, with the hash that tells a repeat from a conflict. */
-export interface IncomingRecord {
+export interface IncomingRecord extends Writing {
   readonly record: QueryRecord;
   /** `sha256:…` over the record's canonical JSON. */
   readonly contentHash: string;
-  /** From `incomingRecord`, which writes a record anyway: what has no column, as JSON. Absent: the store writes it. */
-  readonly parts?: RecordParts;
 }
 
 /** Fields to equal; times are Unix milliseconds on `createdAt`, from inclusive, to exclusive. */

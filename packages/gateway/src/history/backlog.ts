@@ -19,6 +19,8 @@ export const historyFamilies = {
 export class Backlog<Item> {
   readonly #weightOf: (item: Item) => number;
   #items: (Item | undefined)[] = [];
+  /** Of each item, as it was when it came: to weigh takes longer than to note it. */
+  #weights: number[] = [];
   #head = 0;
   #weight = 0;
 
@@ -36,8 +38,10 @@ export class Backlog<Item> {
   }
 
   push(item: Item): void {
+    const weight = this.#weightOf(item);
     this.#items.push(item);
-    this.#weight += this.#weightOf(item);
+    this.#weights.push(weight);
+    this.#weight += weight;
   }
 
   /** Takes out the oldest items, oldest first: up to `countMax` of them, up to `weightMax` but at least one. */
@@ -45,9 +49,10 @@ export class Backlog<Item> {
     const taken: Item[] = [];
     let weight = 0;
     while (taken.length < countMax) {
-      const item = this.#items[this.#head + taken.length];
+      const at = this.#head + taken.length;
+      const item = this.#items[at];
       if (item === undefined) break;
-      const more = this.#weightOf(item);
+      const more = this.#weights[at] ?? 0;
       if (taken.length > 0 && weight + more > weightMax) break;
       weight += more;
       taken.push(item);
@@ -59,6 +64,7 @@ export class Backlog<Item> {
     // Moved only when half is gone, so that an item is moved once on average.
     if (this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
+      this.#weights = this.#weights.slice(this.#head);
       this.#head = 0;
     }
     return taken;

@@ -3,6 +3,7 @@ import { recordBatchMax } from "@gateway/contract/record.ts";
 import type { Configuration } from "@gateway/control/config/configuration.ts";
 import { historySettingSchema } from "@gateway/control/config/objects.ts";
 import type { Store } from "@gateway/control/store/store.ts";
+import { incomingRecord, wholeRecord } from "@gateway/control/store/written.ts";
 import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Redaction } from "@gateway/core/record/redact.ts";
@@ -43,7 +44,9 @@ export function controlHistory(
     redaction: redactionOf(configuration),
     texts: logLevel === "debug",
     book,
-    batchRecordsMax: store.kind === "memory" ? memoryBatchRecords : recordBatchMax,
+    ...(store.kind === "memory"
+      ? { batchRecordsMax: memoryBatchRecords, written: wholeRecord }
+      : { batchRecordsMax: recordBatchMax, written: incomingRecord }),
   });
   const sweeps = startRetention(store, retention, host);
   const stopping = new AbortController();

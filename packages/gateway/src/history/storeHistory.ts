@@ -45,6 +45,8 @@ export interface StoreHistoryParts {
   readonly texts: boolean;
   /** Remembers over a kill which queries had no record. Absent where nothing outlives the process. */
   readonly book?: QueryBook | undefined;
+  /** How the store wants a record written: `incomingRecord` unless told. */
+  readonly written?: (record: QueryRecord) => IncomingRecord;
   /** Records of one batch at most, `recordBatchMax` unless told. */
   readonly batchRecordsMax?: number;
 }
@@ -70,12 +72,13 @@ class Sender implements StoreHistory {
   readonly #sent;
   readonly #dropped;
   readonly #batchMax: number;
+  readonly #written: (record: QueryRecord) => IncomingRecord;
   /** As the pipeline made them. */
   readonly #fresh = new Backlog<QueryRecord>(charsOf);
   /** Redacted and written. */
   readonly #ready = new Backlog<IncomingRecord>(
-    ({ record, parts }) =>
-      charsOf(record) + (parts === undefined ? 0 : parts.rest.length + parts.shared.length),
+    ({ record, parts, whole = "" }) =>
+      charsOf(record) + whole.length + (parts ? parts.rest.length + parts.shared.length : 0),
   );
   /** Taken out of `#ready` and not known to be kept. */
   #sending: readonly IncomingRecord[] = [];
@@ -83,10 +86,13 @@ class Sender implements StoreHistory {
   /** Timer until the turn that makes fresh records ready. */
   #turnWait: Disposable | undefined;
   readonly #turnNow = (): void => {
-    this.#turnWait?.[Symbol.dispose]();
-    this.#turnWait = undefined;
     if (this.#turnPlanned) return;
     this.#turnPlanned = true;
+    this.#turnNext();
+  };
+  readonly #turnNext = (): void => {
+    this.#turnWait?.[Symbol.dispose]();
+    this.#turnWait = undefined;
     setImmediate(this.#turn);
   };
   readonly #turn = (): void => {
@@ -110,6 +116,7 @@ class Sender implements StoreHistory {
   constructor(parts: StoreHistoryParts) {
     this.#parts = parts;
     this.#batchMax = parts.batchRecordsMax ?? recordBatchMax;
+    this.#written = parts.written ?? incomingRecord;
     const { metrics } = parts.host;
     this.#queued = metrics.gauge(historyFamilies.queued, {});
     this.#sent = metrics.counter(historyFamilies.sent, {});
@@ -119,8 +126,10 @@ class Sender implements StoreHistory {
   /** Plans the turn for fresh records: it comes while this query waits for its engine, so it delays nobody. */
   begin(queryId: string): void {
     this.#parts.book?.begin(queryId);
+    if (this.#turnPlanned || this.#fresh.size === 0) return;
     // One turn later: the very next one may write this query to its engine.
-    if (this.#fresh.size > 0) setImmediate(this.#turnNow);
+    this.#turnPlanned = true;
+    setImmediate(this.#turnNext);
   }
 
   append(record: QueryRecord): void {
@@ -170,7 +179,7 @@ class Sender implements StoreHistory {
       const redacted = redact(record, redaction());
       writeQueryLine(redacted, host.log);
       if (texts) writeQueryText(record, host.log);
-      this.#ready.push(incomingRecord(redacted));
+      this.#ready.push(this.#written(redacted));
       book?.ended(record.proxyQueryId);
     } catch (bug) {
       host.log.bug(bug, { queryId: record.proxyQueryId });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { answered, firstPage, incomingOf, recordOf, startMs } from "../rig/samples.ts";
-import { incomingRecord } from "../written.ts";
+import { incomingRecord, wholeRecord } from "../written.ts";
 import { memoryRecords } from "./records.ts";
 
 describe("memoryRecords", () => {
@@ -22,6 +22,23 @@ describe("memoryRecords", () => {
     expect(items).toEqual([full]);
     const again = await answered(records.ingest([incomingRecord(full)], startMs));
     expect(again).toEqual({ accepted: 0, duplicates: 1, conflicts: [] });
+  });
+
+  it("gives back texts of any length, whole ones too, and knows which came before", async () => {
+    const records = memoryRecords();
+    const sizes = [1, 100_000, 90_000, 80_000, 1, 900_000, 3];
+    const all = ["a", "\u00fc", "\u{1f986}"].flatMap((character) =>
+      sizes.map((size, at) => recordOf(`${character}${at}`, { sql: character.repeat(size) })),
+    );
+    await answered(records.ingest(all.map(wholeRecord), startMs));
+    for (const record of all) {
+      expect(await answered(records.get(record.proxyQueryId))).toEqual(record);
+    }
+    const again = await answered(records.ingest(all.slice(1).map(incomingRecord), startMs));
+    expect(again).toMatchObject({ accepted: 0, duplicates: all.length - 1, conflicts: [] });
+    const other = wholeRecord(recordOf("a0", { sql: "b" }));
+    const conflict = await answered(records.ingest([other], startMs));
+    expect(conflict).toEqual({ accepted: 0, duplicates: 0, conflicts: ["a0"] });
   });
 
   it("keeps no more than a hundredth over its limit, and the newest", async () => {

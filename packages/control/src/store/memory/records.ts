@@ -3,13 +3,13 @@
  *
  * One array in order of time, so that a page and the end of the oldest are slices of it. New records
  * belong near its end, where putting one in is cheap. A record is kept as a database would keep it:
- * fields to find it by, and one text of the rest, because a hundred thousand records of twenty objects
- * each would be walked by the collector again and again.
+ * fields to find it by, and one text, because a hundred thousand records of twenty objects
+ * each would be walked by the collector again and again. The text lies outside the heap.
  */
+import { canonicalJson } from "@gateway/contract/canonical.ts";
 import type { QueryRecord } from "@gateway/contract/record.ts";
 import { byTime, emptyPage } from "../keyset.ts";
-import type { RecordRest } from "../records.sql.ts";
-import { storableRecord } from "../storable.ts";
+import { storableRecord, storableText } from "../storable.ts";
 import type {
   IncomingRecord,
   Ingested,
@@ -20,8 +20,9 @@ import type {
   RecordStore,
   SeriesRequest,
 } from "../store.ts";
-import { restOf } from "../written.ts";
+import { contentHashOf } from "../written.ts";
 import { pageOf, stored } from "./order.ts";
+import { Pages } from "./pages.ts";
 import { seriesOf, type SeriesRow } from "./recordSeries.ts";
 
 /** Records kept. At about one kilobyte each this is a hundred megabytes. */
@@ -40,9 +41,12 @@ interface RecordRow {
   readonly frontend: string;
   readonly errorCode: string | undefined;
   readonly worker: string | undefined;
-  /** The other members as JSON, without the braces. */
-  readonly rest: string;
-  readonly contentHash: string;
+  /** Where its canonical JSON lies. */
+  readonly page: Buffer;
+  readonly from: number;
+  readonly end: number;
+  /** Undefined where it is that of the text, for which nobody asks before the record comes again. */
+  readonly contentHash: string | undefined;
 }
 
 interface ConflictRow extends RecordConflict {
@@ -56,6 +60,7 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
   const byId = new Map<string, RecordRow>();
   /** Oldest first. */
   const inOrder: RecordRow[] = [];
+  const pages = new Pages();
   const conflicts = new Map<string, ConflictRow>();
   const overMax = Math.floor(recordsMax / forgottenPartOf);
 
@@ -71,19 +76,19 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
     let duplicates = 0;
     const conflicting = new Set<string>();
     for (const incoming of batch) {
-      const record = mended(incoming);
-      const id = record.proxyQueryId;
+      const { record } = incoming;
+      const id = storableText(record.proxyQueryId);
       const there = byId.get(id);
       if (there === undefined) {
         accepted += 1;
-        const row = rowOf(record, incoming);
+        const row = rowIn(pages, incoming);
         byId.set(id, row);
         place(inOrder, row);
-      } else if (there.contentHash === incoming.contentHash) {
+      } else if (hashOf(there) === incoming.contentHash) {
         duplicates += 1;
       } else {
         conflicting.add(id);
-        conflicts.set(id, conflictOf(conflicts.get(id), record, incoming.contentHash, nowMs));
+        conflicts.set(id, conflictOf(conflicts.get(id), incoming, nowMs));
       }
     }
     if (inOrder.length > recordsMax + overMax) forgetOldest(inOrder.length - recordsMax);
@@ -141,12 +146,12 @@ function seriesRowOf(row: RecordRow): SeriesRow {
   };
 }
 
-/** Where the rest was written already, its writer left out what no store can hold. */
-function mended({ record, parts }: IncomingRecord): QueryRecord {
-  return parts === undefined ? storableRecord(record) : record;
-}
-
-function rowOf(record: QueryRecord, incoming: IncomingRecord): RecordRow {
+function rowIn(pages: Pages, incoming: IncomingRecord): RecordRow {
+  const { whole, parts } = incoming;
+  // Where it was written already, its writer left out what no store can hold.
+  const written = whole !== undefined || parts !== undefined;
+  const record = written ? incoming.record : storableRecord(incoming.record);
+  const from = pages.put(whole ?? canonicalJson(record));
   return {
     proxyQueryId: record.proxyQueryId,
     at: Math.floor(record.createdAt),
@@ -157,26 +162,20 @@ function rowOf(record: QueryRecord, incoming: IncomingRecord): RecordRow {
     frontend: record.frontend,
     errorCode: record.errorCode,
     worker: record.worker,
-    rest: restOf(incoming),
-    contentHash: incoming.contentHash,
+    page: pages.page,
+    from,
+    end: pages.end,
+    contentHash: whole === undefined ? incoming.contentHash : undefined,
   };
 }
 
+function hashOf({ contentHash, page, from, end }: RecordRow): string {
+  return contentHash ?? contentHashOf(page.subarray(from, end));
+}
+
 /** The record as it came. */
-function recordOf(row: RecordRow): QueryRecord {
-  const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker } = row;
-  const rest = JSON.parse(`{${row.rest}}`) as RecordRest;
-  return {
-    ...rest,
-    proxyQueryId,
-    user,
-    status,
-    frontend,
-    clusterGroup,
-    cluster,
-    errorCode,
-    worker,
-  };
+function recordOf({ page, from, end }: RecordRow): QueryRecord {
+  return JSON.parse(page.toString("utf8", from, end)) as QueryRecord;
 }
 
 function newestFirst(
@@ -241,10 +240,11 @@ function matches(wanted: string | undefined, there: string | undefined): boolean
 /** Repeats of the newest different one are the sender's retries, and count once. */
 function conflictOf(
   known: ConflictRow | undefined,
-  record: QueryRecord,
-  contentHash: string,
+  incoming: IncomingRecord,
   nowMs: number,
 ): ConflictRow {
+  const { contentHash } = incoming;
+  const record = storableRecord(incoming.record);
   const count = (known?.count ?? 0) + (known?.contentHash === contentHash ? 0 : 1);
   const { proxyQueryId, worker } = record;
   const firstAt = known?.firstAt ?? nowMs;
