@@ -38,8 +38,8 @@ export type EngineVendor =
   | { readonly of: "trino"; readonly name: string; readonly code: number; readonly type: string }
   /** Number and SQLSTATE of MySQL's family. */
   | { readonly of: "mysql"; readonly code: number; readonly sqlState: string }
-  /** What a PostgreSQL server says beside its message. */
-  | { readonly of: "postgres"; readonly fields: PostgresFields }
+  /** What a PostgreSQL server says beside its message. `unparsed`: of a text that it did not take, in the place of its Parse. */
+  | { readonly of: "postgres"; readonly fields: PostgresFields; readonly unparsed?: true }
   /** Number and name of a ClickHouse exception; the name is empty where the server did not say it. */
   | { readonly of: "clickHouse"; readonly code: number; readonly name: string }
   /** Number of Snowflake's, for a login that it refused. */

@@ -34,6 +34,13 @@ export function errorOf(report: ServerReport, sent: SentText): GatewayError {
   });
 }
 
+/** The same of a text that the server did not take. */
+export function unparsedError(error: GatewayError): GatewayError {
+  const { vendor } = error;
+  if (vendor?.of !== "postgres") return error;
+  return { ...error, vendor: { ...vendor, unparsed: true } };
+}
+
 /** A client hears of its statement by the name that it gave. */
 function named(message: string, { names }: SentText): string {
   if (names === undefined || names.server === names.client) return message;

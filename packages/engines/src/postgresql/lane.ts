@@ -210,7 +210,11 @@ function broughtAlone(
 ): Promise<GatewayError | undefined> | undefined {
   if (member.settled) return undefined;
   const settles = pins === "always" && query.call !== undefined;
-  const bringing = bring(member, query, { named: prepares?.shared !== true, signal });
+  const bringing = bring(member, query, {
+    named: prepares?.shared !== true,
+    own: settles,
+    signal,
+  });
   if (bringing === undefined) {
     member.settled = settles;
     return undefined;

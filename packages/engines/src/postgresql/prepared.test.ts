@@ -10,6 +10,8 @@ import { message, ScriptedPostgres, type SeenMessage } from "./rig/scripted.ts";
 import { hidden, preparedTag, tagOfPrepared } from "./sql/preparedTag.ts";
 
 const sql = "select n from t where id = $1";
+/** The empty name of a client that gave none. */
+const brought = "Q";
 const firstShared = "PBEPBDES";
 const againShared = "BEBDES";
 
@@ -26,7 +28,7 @@ describe("a statement that its client keeps prepared", () => {
     await using server = await served();
     await using plain = await backendOf(server, {});
     for (let turn = 0; turn < 2; turn += 1) await run(plain, queryOf(sql));
-    expect(server.letters()).toBe("PBDESPBDES");
+    expect(server.letters()).toBe(`${brought}PBDESPBDES`);
     await using backend = await backendOf(server, { preparedStatementsMax: 2 });
     const unnamed = queryOf(sql);
     await run(backend, { ...unnamed, call: { ...unnamed.call, statement: undefined } });
@@ -59,7 +61,7 @@ describe("a statement that its client keeps prepared", () => {
     if (kept === undefined) throw new Error("a pool by session keeps connections");
     const lane = valueOf(kept);
     for (let turn = 0; turn < 2; turn += 1) await run(lane, queryOf(sql));
-    expect(server.letters()).toBe("PBDESBDES");
+    expect(server.letters()).toBe(`${brought}PBDESBDES`);
     await lane[Symbol.asyncDispose]();
   });
 

@@ -15,6 +15,7 @@ export class Outbox {
   readonly writer = new ByteWriter((bytes) => Buffer.allocUnsafe(bytes));
   readonly #send: Send;
   #writes = 0;
+  #sent = 0;
   #aside: Aside | undefined;
 
   constructor(send: Send) {
@@ -23,6 +24,20 @@ export class Outbox {
 
   put(message: BackendMessage): void {
     writeBackend(this.writer, message);
+  }
+
+  /** The place behind everything that was put, by the bytes that were sent before. */
+  get place(): number {
+    return this.#sent + this.writer.length;
+  }
+
+  /** Takes back what was put between two places. False where some of it was sent. */
+  takeBack(from: number, to: number): boolean {
+    if (from < this.#sent) return false;
+    const bytes = this.writer.take();
+    this.writer.bytes(bytes.subarray(0, from - this.#sent));
+    this.writer.bytes(bytes.subarray(to - this.#sent));
+    return true;
   }
 
   /** True when enough gathered to be sent. */
@@ -87,7 +102,10 @@ export class Outbox {
   flush(): Promise<void> | undefined {
     if (this.writer.length === 0) return undefined;
     const bytes = this.writer.take();
-    if (this.#aside === undefined) return this.#send(bytes);
+    if (this.#aside === undefined) {
+      this.#sent += bytes.length;
+      return this.#send(bytes);
+    }
     keep(this.#aside, bytes);
     return undefined;
   }

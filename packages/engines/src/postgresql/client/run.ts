@@ -10,7 +10,7 @@ import type { Format } from "@gateway/wire/postgres/message.ts";
 import { columnOf, spansOf } from "../page/cells.ts";
 import { formatOf, ruleOf, type ColumnRule } from "../types.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
-import { errorOf, type SentText } from "../errors.ts";
+import { errorOf, unparsedError, type SentText } from "../errors.ts";
 import { copyHead, copyIn } from "./copy.ts";
 import { columnsOf, rulesOf } from "./descriptions.ts";
 import { Conversation, type Head, type Outcome } from "./conversation.ts";
@@ -175,8 +175,9 @@ function* plain(talk: Conversation, call: Call, isSent: boolean = false): Readin
   if (call.simple) return yield* talk.answered();
   const { named } = call;
   const prepared = named === undefined ? talk.expect("parseComplete") : namedReady(talk, named);
-  const failed = (yield* prepared) ?? (yield* talk.expect("bindComplete"));
-  return failed ?? (yield* talk.described());
+  const unparsed = yield* prepared;
+  if (unparsed !== undefined) return { kind: "failed", error: unparsedError(unparsed.error) };
+  return (yield* talk.expect("bindComplete")) ?? (yield* talk.described());
 }
 
 /** First what its columns are, then its rows in the formats that suit them. */

@@ -15,31 +15,43 @@ interface Stands {
   readonly schema: string | undefined;
   readonly dialect: Session["dialect"];
   readonly named: boolean;
+  readonly own: boolean;
   readonly wanted: ReadonlyMap<string, string>;
+}
+
+/** How much of a session its connection is told. */
+export interface Bringing {
+  /** Its client's own name, which tells nothing else there. */
+  readonly named: boolean;
+  /** The connection is the session's until its client leaves, and holds the limits that are the gateway's elsewhere. */
+  readonly own: boolean;
 }
 
 /** The settings of a session by the server's names. Other wires' settings mean nothing here, but for the zone. */
 export function settingsOf(
   session: Pick<Session, "schema" | "settings" | "dialect">,
-  named: boolean,
+  { named, own }: Bringing,
 ): ReadonlyMap<string, string> {
   const { schema, settings, dialect } = session;
   const before = known.get(settings);
-  if (before?.schema === schema && before?.dialect === dialect && before.named === named)
-    return before.wanted;
-  const wanted = wantedOf(session, named);
-  known.set(settings, { schema, dialect, named, wanted });
+  const same = before?.named === named && before.own === own;
+  if (same && before.schema === schema && before.dialect === dialect) return before.wanted;
+  const wanted = wantedOf(session, { named, own });
+  known.set(settings, { schema, dialect, named, own, wanted });
   return wanted;
 }
 
 function wantedOf(
   { schema, settings, dialect }: Pick<Session, "schema" | "settings" | "dialect">,
-  named: boolean,
+  { named, own }: Bringing,
 ): ReadonlyMap<string, string> {
   const wanted = new Map<string, string>();
   const zone = settings.get("timezone");
-  if (dialect === "postgres")
-    for (const [name, value] of settings) if (isBrought(name)) wanted.set(name, value);
+  if (dialect === "postgres") {
+    // A client that gave no name has an empty one, and not the one that the connection was made with.
+    wanted.set("application_name", "");
+    for (const [name, value] of settings) if (isBrought(name, own)) wanted.set(name, value);
+  }
   if (schema !== undefined && !wanted.has("search_path"))
     wanted.set("search_path", quoteIdentifier(schema));
   if (zone !== undefined) wanted.set("timezone", zoneName(zone));
@@ -47,11 +59,18 @@ function wantedOf(
   return wanted;
 }
 
-/** The gateway's own, or kept by it: limits of time, the modes of a transaction, and how text is read. */
+/** The gateway's own, or kept by it: the modes of a transaction, and how text is read. */
 const kept =
-  /^(?:gateway\..*|(?:statement|idle_in_transaction_session|idle_session|transaction)_timeout|transaction_\w+|client_encoding|standard_conforming_strings|role|session_authorization|ssl_renegotiation_limit|server_\w+|is_superuser|integer_datetimes|in_hot_standby)$/;
+  /^(?:gateway\..*|transaction_(?!timeout$)\w+|client_encoding|standard_conforming_strings|role|session_authorization|ssl_renegotiation_limit|server_\w+|is_superuser|integer_datetimes|in_hot_standby)$/;
 
-function isBrought(name: string): boolean {
+/**
+ * Limits that a connection shared by sessions is not told: the gateway holds the one for a statement, and at rest it is
+ * not the client that is idle there. Those of a transaction are the server's everywhere.
+ */
+const sessionLimits: ReadonlySet<string> = new Set(["statement_timeout", "idle_session_timeout"]);
+
+function isBrought(name: string, own: boolean): boolean {
+  if (!own && sessionLimits.has(name)) return false;
   return /^[a-z_]\w*(?:\.\w+)*$/i.test(name) && !kept.test(name);
 }
 
@@ -63,15 +82,15 @@ function zoneName(zone: string): string {
 }
 
 /**
- * Brings the connection where the session stands, with the statement's limit. `named`: under its client's own name, which
- * tells nothing else there. The error where it can not get there; no promise where it stands there already.
+ * Brings the connection where the session stands, with the statement's limit. The error where it can not get there; no
+ * promise where it stands there already.
  */
 export function bring(
   member: Member,
   { session, maxExecutionMs }: Pick<Identified, "session" | "maxExecutionMs">,
-  { named, signal }: { readonly named: boolean; readonly signal: AbortSignal },
+  { signal, ...how }: Bringing & { readonly signal: AbortSignal },
 ): Promise<GatewayError | undefined> | undefined {
-  const wanted = settingsOf(session, named);
+  const wanted = settingsOf(session, how);
   // Most connections stand where their next session does.
   if (member.limitMs === maxExecutionMs && stands(member.settings, wanted)) return undefined;
   return brings(member, { wanted, maxExecutionMs }, signal);
@@ -92,7 +111,7 @@ async function brings(
     ...set.map(
       ([name, value]) => `SELECT set_config(${quoteText(name)}, ${quoteText(value)}, false)`,
     ),
-    ...(member.limitMs === maxExecutionMs ? [] : [limitStatement(maxExecutionMs)]),
+    ...limitStatements(member, { wanted, maxExecutionMs }),
   ];
   if (statements.length === 0) return undefined;
   const done = await ask(member, statements.join("; "), signal);
@@ -120,9 +139,16 @@ function stands(
   return true;
 }
 
-function limitStatement(limitMs: number | undefined): string {
-  if (limitMs === undefined) return "RESET statement_timeout";
-  return `SET statement_timeout = ${Math.min(0x7fff_ffff, Math.max(1, Math.floor(limitMs)))}`;
+/** The statement's limit, behind a client's own: the shorter one holds. */
+function limitStatements(member: Member, { wanted, maxExecutionMs }: Place): readonly string[] {
+  const owns = wanted.has("statement_timeout");
+  if (maxExecutionMs === undefined)
+    return owns || member.limitMs === undefined ? [] : ["RESET statement_timeout"];
+  const limit = Math.min(0x7fff_ffff, Math.max(1, Math.floor(maxExecutionMs)));
+  if (!owns) return member.limitMs === maxExecutionMs ? [] : [`SET statement_timeout = ${limit}`];
+  return [
+    `SELECT set_config(name, '${limit}', false) FROM pg_catalog.pg_settings WHERE name = 'statement_timeout' AND setting::bigint NOT BETWEEN 1 AND ${limit}`,
+  ];
 }
 
 /** A name with a dot is written in two parts. */

@@ -118,13 +118,17 @@ describe("settingsOf", () => {
     ["app.user", "x"],
     ["timezone", "+02:00"],
     ["statement_timeout", "5s"],
+    ["idle_session_timeout", "2min"],
+    ["idle_in_transaction_session_timeout", "1min"],
     ["gateway.tags", "a:b"],
     ["transaction_isolation", "serializable"],
   ]);
 
   it("brings what the server has to know, and keeps what is the gateway's", () => {
     const session = { schema: 'a"b', settings, dialect: "postgres" } as const;
-    expect(Object.fromEntries(settingsOf(session, true))).toEqual({
+    expect(Object.fromEntries(settingsOf(session, { named: true, own: false }))).toEqual({
+      application_name: "",
+      idle_in_transaction_session_timeout: "1min",
       work_mem: "1MB",
       "app.user": "x",
       // PostgreSQL counts a bare offset the other way round.
@@ -133,9 +137,27 @@ describe("settingsOf", () => {
     });
   });
 
+  it("brings to a connection of the session's own the limits of a session and of a statement", () => {
+    const session = { schema: undefined, settings, dialect: "postgres" } as const;
+    const shared = settingsOf(session, { named: true, own: false });
+    const own = settingsOf(session, { named: true, own: true });
+    expect([...own].filter(([name]) => !shared.has(name))).toEqual([
+      ["statement_timeout", "5s"],
+      ["idle_session_timeout", "2min"],
+    ]);
+  });
+
+  it("brings no name of a client where the name says what runs", () => {
+    const named = new Map([["application_name", "theirs"]]);
+    const session = { schema: undefined, settings: named, dialect: "postgres" } as const;
+    expect(settingsOf(session, { named: false, own: false }).size).toBe(0);
+    expect([...settingsOf(session, { named: true, own: false })]).toEqual([...named]);
+  });
+
   it("takes from other wires the zone and the schema alone", () => {
     const session = { schema: undefined, settings, dialect: "mysql" } as const;
-    expect(Object.fromEntries(settingsOf(session, true))).toEqual({ timezone: "<+02:00>-02:00" });
+    const wanted = settingsOf(session, { named: true, own: true });
+    expect(Object.fromEntries(wanted)).toEqual({ timezone: "<+02:00>-02:00" });
   });
 });
 

@@ -146,6 +146,7 @@ export class Desk implements KeyOwner {
       signal: (number, name) => keys.signal(this.user, number, name),
       forget: (what) => this.#series.forget(what),
       keeping: () => keeping.has(relays()),
+      serverTimes: () => relays() === "always",
     });
     this.#implicit = new Implicit(this.#executor, this.#session);
     this.#seriesParts = { ...shared, executor: this.#executor, implicit: this.#implicit };

@@ -63,6 +63,8 @@ export interface ExecutionParts {
   readonly out: Outbox;
   readonly host: Host;
   readonly asideRoom: AsideRoom;
+  /** The server behind holds the client's own limit for a statement: it alone knows what was set there. */
+  readonly serverTimes: () => boolean;
 }
 
 export class Execution implements AsyncDisposable {
@@ -155,8 +157,8 @@ export class Execution implements AsyncDisposable {
   }
 
   #timeLimit(): Disposable | undefined {
-    const { host, session } = this.#parts;
-    const limit = session.setting("statement_timeout");
+    const { host, session, serverTimes } = this.#parts;
+    const limit = serverTimes() ? "0" : session.setting("statement_timeout");
     const limitMs = limit === "0" ? 0 : (milliseconds(limit) ?? 0);
     if (limitMs === 0) return undefined;
     return host.clock.timer(limitMs, () => this.cancel(timeoutError()));

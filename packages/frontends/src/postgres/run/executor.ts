@@ -44,6 +44,7 @@ export interface ExecutorParts {
   readonly inbox: CopyInbox;
   /** What a session leaves on a connection of its own is kept there. */
   readonly keeping: () => boolean;
+  readonly serverTimes: () => boolean;
   /** Signals the connection with this process number, if it is this one or another of the same user. */
   signal(process: number, name: SignalName): boolean | Promise<boolean>;
   /** Drops prepared statements or portals, as DEALLOCATE and DISCARD ask. */

@@ -28,6 +28,7 @@ import type { Implicit } from "./implicit.ts";
 import { NamedObjects, type Portal } from "./namedObjects.ts";
 import type { Forget } from "../commands/localAnswer.ts";
 import type { Outbox } from "../outbox.ts";
+import { Unseen } from "../unseen.ts";
 import type { Executor } from "./executor.ts";
 import {
   endsFailed,
@@ -70,10 +71,12 @@ export class Series {
   #madeDescriber: Describer | undefined;
   /** The portal that is stepping now. */
   #running: string | undefined;
+  readonly #unseen: Unseen;
 
   constructor(parts: SeriesParts) {
     this.#parts = parts;
     this.#named = new NamedObjects(parts.maxMessageBytes * namedMessagesMax);
+    this.#unseen = new Unseen(parts.out);
   }
 
   /** This and the next two are made when they are needed: most connections at rest have none. */
@@ -129,7 +132,7 @@ export class Series {
 
   #putStatement(name: string, prepared: Prepared): undefined {
     this.#named.putStatement(name, prepared);
-    this.#parts.out.put({ kind: "parseComplete" });
+    this.#unseen.parsed(name, prepared);
   }
 
   /** A promise only where an engine is asked, or something parked has to end. */
@@ -184,7 +187,7 @@ export class Series {
       bytes,
       execution: undefined,
     });
-    this.#parts.out.put({ kind: "bindComplete" });
+    this.#unseen.bound(prepared);
     return undefined;
   }
 
@@ -291,6 +294,8 @@ export class Series {
     if (mayChangeTypes(prepared)) this.#memory.forgetAll();
     if (stop.kind === "suspended") out.put({ kind: "portalSuspended" });
     if (stop.kind === "complete") out.put({ kind: "commandComplete", tag: stop.tag });
+    const unparsed = this.#unseen.answered(prepared, stop);
+    if (unparsed !== undefined) this.#named.dropStatement(unparsed);
     if (stop.kind !== "failed") return undefined;
     const error = portalError(prepared, portal.formats, stop.error);
     // What we remember of it may be the reason.
