@@ -33,7 +33,7 @@ describe("a statement that its client keeps prepared", () => {
     const unnamed = queryOf(sql);
     await run(backend, { ...unnamed, call: { ...unnamed.call, statement: undefined } });
     await run(backend, queryOf("select own_function($1)"));
-    expect(server.letters().slice(10)).toMatch(/^PBDESPBDES(?:Q|$)/);
+    expect(server.letters().slice(11)).toMatch(/^PBDESPBDES(?:Q|$)/);
   });
 
   it("shows no other user what was prepared for one", async () => {
