@@ -285,7 +285,8 @@ class PostgresqlBackend implements Backend {
   }
 
   #met(member: Member): Result<Member, Refused> {
-    this.#statuses = member.statuses;
+    // As it greets: what a session sets on the connection later is that session's alone.
+    this.#statuses = new Map(member.statuses);
     const process = member.key?.process;
     if (process !== undefined) {
       member.peers = this.#peers;
