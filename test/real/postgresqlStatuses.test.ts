@@ -53,4 +53,14 @@ describe.each(["session", "transaction"])("pooled by %s", (poolMode) => {
     expect(second.settings.get("DateStyle")).toBe("ISO, MDY");
     await Promise.all([first.client.end(), second.client.end()]);
   });
+
+  it("what changes in a session's first transaction is told at once", async () => {
+    const { client, settings } = await through();
+    await client.query("begin");
+    await client.query("set timezone to 'Asia/Tokyo'");
+    expect(settings.get("TimeZone")).toBe("Asia/Tokyo");
+    await client.query("rollback");
+    expect(settings.get("TimeZone")).not.toBe("Asia/Tokyo");
+    await client.end();
+  });
 });

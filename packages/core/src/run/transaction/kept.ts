@@ -26,7 +26,7 @@ import { relay, type Relayed } from "../step/relay.ts";
 import { streamOf } from "../../query/courseStream.ts";
 import { warningsOf } from "../step/warnings.ts";
 import type { Way } from "../step/way.ts";
-import { KeptSession, ownKept } from "./keptSession.ts";
+import { KeptSession, ownKept, type HeldForSession } from "./keptSession.ts";
 import { SessionPin, unlogged } from "./pinSession.ts";
 
 const keeping: Question<KeptLane> = {
@@ -108,26 +108,35 @@ export async function* beginKept(open: OpenQuery, sessionKept: Kept, plane: Data
   }
   const { query, busy } = entered.value;
   using _lane = busy;
-  const { generation, slot, lane, routed } = kept.held;
-  const begun = await lane.begin(query, open.live.signal);
+  const begun = await kept.held.lane.begin(query, open.live.signal);
   if (!begun.ok) {
     if (kept.state === "ended") yield released;
     return failed(begun.error);
   }
+  const { generation } = kept.held.generation;
   const held = {
-    generation: { generation: generation.generation, [Symbol.dispose]: nothing },
-    slot: lent(slot),
-    running: { [Symbol.dispose]: nothing },
+    ...heldByKept(kept),
     lane: begun.value,
-    routed,
     idleMs: plane.idleInTransactionMs,
-    lifeMs: generation.generation.limits(kept.group).maxTransactionMs,
+    lifeMs: generation.limits(kept.group).maxTransactionMs,
     begin: open.query,
   };
   const pin = new SessionPin(held, plane.host.clock);
   const { modes } = open.query.statement;
   yield { kind: "session", change: { kind: "pinned", pin, modes } };
   return { kind: "done", stats: open.live.stats(), updateType: "BEGIN" };
+}
+
+/** What a transaction holds of what its session keeps: nothing that it would give back. */
+export function heldByKept({
+  held: { generation, slot, routed },
+}: KeptSession): Omit<HeldForSession, "lane"> {
+  return {
+    generation: { generation: generation.generation, [Symbol.dispose]: nothing },
+    slot: lent(slot),
+    running: { [Symbol.dispose]: nothing },
+    routed,
+  };
 }
 
 /**

@@ -25,6 +25,7 @@ import { ClientCopy, type CopyInbox } from "../value/copySource.ts";
 import { Execution, type Step, type Stop } from "./execution.ts";
 import { answerLocal, type Forget } from "../commands/localAnswer.ts";
 import type { LocalStatement, NamedValue } from "../commands/local.ts";
+import { notFollowed, refusal } from "../failure.ts";
 import type { Outbox } from "../outbox.ts";
 import type { AsideRoom } from "./rowsAside.ts";
 import { processIn, type Signal } from "../read/signalStatement.ts";
@@ -101,8 +102,12 @@ export class Executor {
     const made: Query = door.query(asked, parameters, session.value);
     const source = statement.copies === true ? new ClientCopy(this.#parts.inbox, out) : undefined;
     const own = source === undefined ? call : { ...call, copy: source };
+    // Where a session has a connection of its own, it has it from a BEGIN on.
+    const begins = kind.kind === "transaction" && !kind.ends && keeping();
     const query =
-      statement.relayed === true ? sentWith(made, { takes: relayedRows, call: own }) : made;
+      statement.relayed === true || begins
+        ? sentWith(made, { takes: relayedRows, call: own })
+        : made;
     const division = kind.kind === "division" ? kind.division : undefined;
     const passes = ends || division?.kind === "rollbackToSavepoint";
     const start = (signal: AbortSignal) => {
@@ -369,10 +374,6 @@ function undone({ session }: Statement): Statement {
   return readStatement(ends && session.chain ? "ROLLBACK AND CHAIN" : "ROLLBACK", "postgres");
 }
 
-async function* refusal(): ResultStream {
-  yield { kind: "failed", error: gatewayError("query.transactionAborted") };
-}
-
 /** The server's row of a signal that was sent. */
 async function* signalled({ label }: Signal): ResultStream {
   const columns = [columnOf(label, { kind: "boolean" })];
@@ -388,12 +389,6 @@ async function* answeredIf(
   otherwise: () => ResultStream,
 ): ResultStream {
   yield* (await sent) ? signalled(signal) : otherwise();
-}
-
-/** The engines changed behind the session's back: what it set for a server of PostgreSQL would be lost. */
-async function* notFollowed(name: string): ResultStream {
-  const message = `the engine does not follow ${name}`;
-  yield { kind: "failed", error: gatewayError("query.unsupported", { message }) };
 }
 
 const noStats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 };
