@@ -63,4 +63,17 @@ describe.each(["session", "transaction"])("pooled by %s", (poolMode) => {
     expect(settings.get("TimeZone")).not.toBe("Asia/Tokyo");
     await client.end();
   });
+
+  it("a zone that only the server knows is taken, and one that nobody knows is not", async () => {
+    const { client, settings } = await through();
+    await client.query("set timezone to 'CET-1CEST'");
+    expect(settings.get("TimeZone")).toBe("CET-1CEST");
+    const { rows } = await client.query("select '2024-07-01 12:00+00'::timestamptz::text as at");
+    expect(rows).toEqual([{ at: "2024-07-01 14:00:00+02" }]);
+    await expect(client.query("set timezone to 'Mars/Olympus'")).rejects.toMatchObject({
+      code: "22023",
+    });
+    expect(settings.get("TimeZone")).toBe("CET-1CEST");
+    await client.end();
+  });
 });

@@ -7,6 +7,7 @@
  */
 import { ok } from "@gateway/core/result.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
+import { zoneOf } from "@gateway/core/type/zone.ts";
 import { readSignal } from "./signalStatement.ts";
 import { firstWords, type Kind, type ReadStatement, type StatementReader } from "./statement.ts";
 import type { LocalStatement } from "../commands/local.ts";
@@ -171,7 +172,13 @@ const unasked =
   /^(?:application_name|client_encoding|client_min_messages|datestyle|extra_float_digits|search_path|timezone|transaction_\w+|default_transaction_\w+|standard_conforming_strings|bytea_output|(?:statement|idle_\w+|transaction)_timeout|.*\..*)$/;
 
 function isJudged(local: LocalStatement): boolean {
-  return local.kind === "set" && local.changes.some(({ name }) => !unasked.test(name));
+  if (local.kind !== "set") return false;
+  return local.changes.some(({ name, value }) => !unasked.test(name) || isServersZone(name, value));
+}
+
+/** A zone that only the server may know. */
+function isServersZone(name: string, value: string | undefined): boolean {
+  return name === "timezone" && value !== undefined && zoneOf(value) === undefined;
 }
 
 /** Settings that the gateway keeps, so that the server does not know them. */

@@ -105,7 +105,7 @@ const list: readonly Setting[] = [
   open("client_encoding", "UTF8", encoding, true),
   followed("DateStyle", "ISO, MDY", dateStyle, anyDateStyle),
   followed("IntervalStyle", "postgres", oneOf("postgres"), oneOf(...intervalStyles)),
-  open("TimeZone", "UTC", (value) => zoneOf(value)?.name ?? invalid, true),
+  followed("TimeZone", "UTC", zone, (value) => zoneOf(value)?.name ?? value),
   open("standard_conforming_strings", "on", always("on"), true),
   followed("default_transaction_read_only", "off", always("off"), boolean),
   { ...followed("transaction_read_only", "off", always("off"), boolean), reported: false },
@@ -220,6 +220,11 @@ export function nativeAmong(values: ReadonlyMap<string, string>): string | undef
     const value = values.get(name.toLowerCase());
     return value !== undefined && typeof accept?.(value) === "symbol";
   })?.name;
+}
+
+/** A server of PostgreSQL also reads zones that are written as rules (`CET-1CEST`), and says itself which. */
+function zone(value: string): string | Refusal {
+  return zoneOf(value)?.name ?? invalid;
 }
 
 /** We write ISO only. The order of day and month is for reading dates, and we read them in ISO. */
