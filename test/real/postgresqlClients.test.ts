@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import {
   bindOf,
+  closeOf,
   describeOf,
   executeOf,
   int16,
@@ -229,6 +230,23 @@ describe("a shared connection", () => {
     await through.query("drop table turns");
     await Promise.all(clients.map((client) => client.end()));
   });
+});
+
+it("closes a cursor of its texts by the protocol's Close, and nothing by another name", async () => {
+  const left = "select name from pg_cursors where name in ('one', 'two')";
+  const said = async (to: number, user: string, database: string): Promise<string> => {
+    await using client = await RawClient.start(to, { user, database });
+    client.send(queryOf("begin; declare one cursor for select 1; declare two cursor for select 2"));
+    await client.until("Z");
+    const closes = [closeOf("P", "one"), closeOf("P", "none"), describeOf("P", "two")];
+    client.send(...closes, sync, queryOf(left), queryOf("rollback"));
+    return [await client.until("Z"), await client.until("Z"), await client.until("Z")]
+      .map((seen) => lettersOf(seen))
+      .join(" ");
+  };
+  const own = await said(Number(server.port), server.username, "clients_through");
+  expect(own).toBe("33TZ TDCZ CZ");
+  expect(await said(port, "ann", "clients_through")).toBe(own);
 });
 
 /** Without the statuses, which come at any time. */

@@ -17,7 +17,7 @@ import type { Outbox } from "../outbox.ts";
 import { formatsFor, rowFields } from "../value/rows.ts";
 import { formatCountError } from "./described.ts";
 import type { Executor } from "./executor.ts";
-import type { Prepared } from "../read/statement.ts";
+import { preparedOf, type Prepared, type StatementReader } from "../read/statement.ts";
 
 type Fetch = Extract<CursorStatement, { kind: "fetch" }>;
 
@@ -27,6 +27,7 @@ export interface CursorParts {
   readonly out: Outbox;
   readonly executor: Executor;
   readonly describe: Describe;
+  readonly read: StatementReader;
 }
 
 /** How the rows of a FETCH are wanted. */
@@ -92,6 +93,29 @@ export class Cursors {
     if (!found.ok) return failed(found.error);
     await named.dropPortal(cursor.name);
     return { kind: "complete", rows: 0, tag: "CLOSE CURSOR" };
+  }
+
+  /**
+   * The protocol's Close, which says nothing of a name that nobody has. A cursor that a text declared is the server's
+   * where statements are relayed.
+   */
+  async closePortal(name: string): Promise<GatewayError | undefined> {
+    const { named, session, read, describe, executor } = this.#parts;
+    if (name === "" || named.cursor(name).ok || session.status !== "T") {
+      await named.dropPortal(name);
+      return undefined;
+    }
+    const quoted = `"${name.replaceAll('"', '""')}"`;
+    const fetch = preparedOf(`FETCH 0 FROM ${quoted}`, [], read);
+    const close = preparedOf(`CLOSE ${quoted}`, [], read);
+    if (!fetch.ok || !close.ok || fetch.value.relayed !== true) return undefined;
+    // A server describes a FETCH of no cursor as one without columns; its CLOSE would end the transaction.
+    const described = await describe(fetch.value);
+    if (!described.ok) return described.error;
+    if (described.value.columns.length === 0) return undefined;
+    const order = { statement: close.value, parameters: [], formats: [], promised: undefined };
+    const stop = await executor.step(executor.prepare(order), { maxRows: 0, announce: "no" });
+    return stop.kind === "failed" ? stop.error : undefined;
   }
 
   /** True for a statement over a portal that the client bound: no server knows that. */

@@ -240,10 +240,13 @@ export class Series {
     return failed;
   }
 
-  async close({ target, name }: MessageOf<"close">): Promise<undefined> {
-    if (target === "statement") this.#named.dropStatement(name);
-    else await this.#named.dropPortal(name);
+  async close({ target, name }: MessageOf<"close">): Promise<Failure | undefined> {
+    const portal = target === "portal";
+    if (!portal) this.#named.dropStatement(name);
+    const failed = portal ? await this.cursors.closePortal(name) : undefined;
+    if (failed !== undefined) return failure(failed);
     this.#parts.out.put({ kind: "closeComplete" });
+    return undefined;
   }
 
   /** The end of a series: outside of a transaction no portal outlives it. */
