@@ -327,7 +327,7 @@ class Conversation {
       ahead: () => inbox.ahead(),
       bound: () => inbox.bound(),
       copyFrame: (stopped) => inbox.copyFrame(this.#rule(), stopped),
-      peek: () => inbox.peek(),
+      other: () => inbox.other(),
       lose: () => {
         this.#lost = true;
       },

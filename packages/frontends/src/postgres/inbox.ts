@@ -65,6 +65,12 @@ export class Inbox {
     return this.#reader.peek();
   }
 
+  /** The type of the message that comes next, where it has no place in a COPY. */
+  other(): number | undefined {
+    const type = this.#reader.peek();
+    return type !== undefined && copyTypes.has(type) ? undefined : type;
+  }
+
   next(rule: FrameRule): FrameStep {
     return this.#reader.next(rule);
   }

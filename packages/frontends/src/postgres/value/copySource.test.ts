@@ -28,6 +28,13 @@ describe("a client that breaks off its COPY with another message", () => {
     expect(error.vendor).toBe(vendor);
   });
 
+  it("is told of a message of the COPY that can not be read by what comes behind", async () => {
+    const { copy, lost } = copyOf(undefined, undefined);
+    expect(await copy.next()).toMatchObject({ kind: "failed" });
+    expect(copy.errorOf(gaveUp)).toBe(gaveUp);
+    expect(lost()).toBe(false);
+  });
+
   it("is told what was wrong before, and goes on", async () => {
     const { copy, lost } = copyOf(undefined, 0x51);
     await copy.next();
@@ -61,7 +68,7 @@ function copyOf(frame: Frame | undefined, type: number | undefined) {
   let isLost = false;
   const inbox = {
     copyFrame: async () => frame,
-    peek: () => type,
+    other: () => type,
     lose: () => {
       isLost = true;
     },

@@ -8,8 +8,8 @@ import type { Outbox } from "../outbox.ts";
 /** Takes the client's messages as long as they belong to the COPY. */
 export interface CopyInbox {
   copyFrame(stopped: () => boolean): Promise<Frame | undefined>;
-  /** The type of the message that comes next. */
-  peek(): number | undefined;
+  /** The type of the message that comes next, where it has no place in a COPY. */
+  other(): number | undefined;
   /** Ends the connection behind the error of the COPY: PostgreSQL looks for no further message then. */
   lose(): void;
   wake(): void;
@@ -47,7 +47,9 @@ export class ClientCopy implements CopySource {
     const frame = await this.#inbox.copyFrame(() => this.#stopped);
     if (frame !== undefined) return this.#pieceOf(frame);
     if (this.#stopped) return { kind: "left" };
-    const type = this.#inbox.peek() ?? 0;
+    const type = this.#inbox.other();
+    // One of the COPY's that can not be read, for instance over its limit, is told behind its end.
+    if (type === undefined) return { kind: "failed", reason: brokenOff };
     const shown = type.toString(16).toUpperCase().padStart(2, "0");
     const said = `unexpected message type 0x${shown} during COPY from stdin`;
     return this.#breakOff({ said, loses: true });
@@ -88,9 +90,10 @@ export class ClientCopy implements CopySource {
 
   #breakOff(broken: Broken): CopyPiece {
     this.#broken = broken;
-    return { kind: "failed", reason: "the client broke off its COPY" };
+    return { kind: "failed", reason: brokenOff };
   }
 }
 
+const brokenOff = "the client broke off its COPY";
 /** As a server calls a COPY whose client says CopyFail. */
 const gaveUp = "57014";
