@@ -1,6 +1,6 @@
 /** What a request may say and where, and what it gets, over a scripted door. */
 import { gatewayError } from "@gateway/core/error.ts";
-import type { ResultStream } from "@gateway/core/query/event.ts";
+import type { ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { compressedBlocks, readCompressed } from "@gateway/wire/clickhouse/compressed.ts";
 import { describe, expect, it } from "vitest";
 import { answers, endless, waitForAbort } from "../rig/answers.ts";
@@ -241,6 +241,36 @@ describe("an answer", () => {
     expect({ text, status }).toEqual({ text: "one two", status: 200 });
     expect(headers.get("x-clickhouse-format")).toBe("Pretty");
     expect(headers.get("x-clickhouse-exception-tag")).toBeNull();
+  });
+
+  it("goes out as one with its length where all of it is here, unless it failed", async () => {
+    const server = await opened({
+      answers: {
+        "SELECT raw": relayed(undefined),
+        "SELECT bad": relayed(gatewayError("query.data")),
+      },
+      dialect: "clickhouse",
+    });
+    const { door } = server;
+    Object.assign(door, {
+      answer: async (...asked: Parameters<typeof door.run>) => {
+        const events: ResultEvent[] = [];
+        for await (const event of door.run(...asked)) events.push(event);
+        return events;
+      },
+    });
+    const ask = (sql: string) =>
+      rawAnswer(
+        server.port,
+        `POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 10\r\n\r\n${sql}`,
+      );
+    const whole = await ask("SELECT raw");
+    expect(whole).toContain("\r\nContent-Length: 7\r\n");
+    expect(whole).not.toContain("chunked");
+    expect(whole.endsWith("\r\n\r\none two")).toBe(true);
+    const failed = await ask("SELECT bad");
+    expect(failed).toContain("chunked");
+    expect(failed.endsWith("0\r\n\r\n")).toBe(false);
   });
 
   it("is cut, and not explained again, where the engine has told why in its own bytes", async () => {

@@ -146,7 +146,7 @@ export class Requests {
       whole: fields.waitsForEnd,
       packing: fields.compress ? blockPacking : encoded,
       held: this.#held,
-      tag: Buffer.from(this.#host.randomBytes(8)).toString("hex"),
+      tag: () => Buffer.from(this.#host.randomBytes(8)).toString("hex"),
     });
   }
 }

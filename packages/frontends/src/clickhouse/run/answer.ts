@@ -8,7 +8,7 @@ import { exceptionBlock, exceptionText } from "@gateway/wire/clickhouse/exceptio
 import { refusalOf } from "../errors.ts";
 import { heldBytesMax, wholeBytesMax, wholeBytesOfAllMax } from "../limits.ts";
 import { answerSteps, type AnswerEvent, type AnswerState } from "../machine.ts";
-import { drained, type Packing } from "./packing.ts";
+import { drained, unpackedBytes, type Packing } from "./packing.ts";
 
 export interface AnswerOptions {
   readonly request: IncomingMessage;
@@ -18,8 +18,8 @@ export interface AnswerOptions {
   /** Everything is held until the last row is there. */
   readonly whole: boolean;
   readonly packing: Packing;
-  /** Sixteen letters that no row holds. */
-  readonly tag: string;
+  /** Makes sixteen letters that no row holds. */
+  readonly tag: () => string;
   readonly held: HeldBytes;
 }
 
@@ -43,12 +43,15 @@ export class Answer {
   readonly #response: ServerResponse;
   readonly #whole: boolean;
   #packing: Packing | undefined;
+  /** Made where a head goes out before its rows are all there. */
+  readonly #newTag: () => string;
   /** Undefined where rows of an engine pass that knows none. */
   #tag: string | undefined;
   #state: AnswerState = "waiting";
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #relayed = false;
+  #allHere = false;
   readonly #heldOfAll: HeldBytes;
 
   constructor({ request, response, queryId, whole, packing, tag, held }: AnswerOptions) {
@@ -57,7 +60,7 @@ export class Answer {
     this.#response = response;
     this.#whole = whole;
     this.#packing = packing;
-    this.#tag = tag;
+    this.#newTag = tag;
     if (queryId !== "") response.setHeader("X-ClickHouse-Query-Id", headerText(queryId));
   }
 
@@ -79,6 +82,11 @@ export class Answer {
     for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
     this.#packing = undefined;
     this.#tag = headers["x-clickhouse-exception-tag"];
+  }
+
+  /** All rows are here: there is no first one that a client could have sooner. */
+  holdAll(): void {
+    this.#allHere = true;
   }
 
   /** Passes a piece on, or holds it. The promise is there while the client does not take it. */
@@ -104,22 +112,28 @@ export class Answer {
     return this.#send(held);
   }
 
-  /** The last row is there. */
-  async end(work: Work): Promise<void> {
+  /** The last row is there. A promise only where something has to be packed. */
+  end(work: Work): Promise<void> | undefined {
     switch (this.#step("end").does) {
       case "sendWhole": {
-        const body = await this.#packed(Buffer.concat(this.#held));
-        if (!this.#response.hasHeader("X-ClickHouse-Summary")) this.#summarize(work);
-        this.#response.setHeader("Content-Length", body.length);
-        this.#finish(body);
-        return;
+        const held = this.#held;
+        const [first] = held;
+        const rows = first !== undefined && held.length === 1 ? first : Buffer.concat(held);
+        const packing = this.#packing;
+        if (packing === undefined || packing === unpackedBytes || rows.length === 0) {
+          this.#sendWhole(rows, work);
+          return undefined;
+        }
+        return this.#sendPacked(packing, rows, work);
       }
-      case "finish":
-        await this.#packing?.end(this.#response);
+      case "finish": {
+        const due = this.#packing?.end(this.#response);
+        if (due !== undefined) return due.then(() => this.#finish());
         this.#finish();
-        return;
+        return undefined;
+      }
       default:
-        return;
+        return undefined;
     }
   }
 
@@ -165,7 +179,7 @@ export class Answer {
 
   /** The engine of relayed rows holds them itself where its client asked for that. */
   #heldMax(whole: boolean): number {
-    if (this.#relayed) return 0;
+    if (this.#relayed) return this.#allHere ? heldBytesMax : 0;
     return whole && this.#heldOfAll.bytes <= wholeBytesOfAllMax ? wholeBytesMax : heldBytesMax;
   }
 
@@ -198,6 +212,7 @@ export class Answer {
   #sendHead(work: Work): void {
     const response = this.#response;
     if (!response.hasHeader("X-ClickHouse-Summary")) this.#summarize(work);
+    if (!this.#relayed) this.#tag = this.#newTag();
     if (this.#tag !== undefined) response.setHeader("X-ClickHouse-Exception-Tag", this.#tag);
     this.#nameEncoding();
     // A client may not have sent all of its rows, and can not begin another request behind them.
@@ -209,11 +224,16 @@ export class Answer {
     if (encoding !== undefined) this.#response.setHeader("Content-Encoding", encoding);
   }
 
-  async #packed(bytes: Buffer): Promise<Uint8Array> {
-    if (this.#packing === undefined || bytes.length === 0) return bytes;
-    const packed = await this.#packing.whole(bytes);
+  async #sendPacked(packing: Packing, rows: Uint8Array, work: Work): Promise<void> {
+    const packed = await packing.whole(rows);
     this.#nameEncoding();
-    return packed;
+    this.#sendWhole(packed, work);
+  }
+
+  #sendWhole(body: Uint8Array, work: Work): void {
+    if (!this.#response.hasHeader("X-ClickHouse-Summary")) this.#summarize(work);
+    this.#response.setHeader("Content-Length", body.length);
+    this.#finish(body);
   }
 
   #send(bytes: Uint8Array): Promise<void> | undefined {

@@ -1,9 +1,10 @@
 /** Runs one statement and writes what comes of it into its answer. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Answer as Events } from "@gateway/core/query/course.ts";
 import type {
   ColumnsEvent,
   DoneEvent,
-  ResultStream,
+  ResultEvent,
   SessionChange,
 } from "@gateway/core/query/event.ts";
 import type { Canceller } from "@gateway/core/tool/canceller.ts";
@@ -16,7 +17,7 @@ import type { Answer } from "./answer.ts";
 
 export interface Execution {
   readonly answer: Answer;
-  readonly events: ResultStream;
+  readonly events: Events;
   readonly canceller: Canceller;
   /** Undefined where only a ClickHouse server writes the format that was asked for. */
   readonly format: Format | undefined;
@@ -27,36 +28,55 @@ export interface Execution {
 
 /** Resolves when the answer is over and the engine is done. */
 export async function execute(execution: Execution): Promise<void> {
-  const { answer, events, canceller, changed } = execution;
+  const { events } = execution;
   const rows = new Rows(execution);
-  for await (const event of events) {
-    switch (event.kind) {
-      case "columns":
-        rows.begin(event);
-        break;
-      case "batch": {
-        const refusal = await rows.write(event.batch);
-        // Told before the engine says that it was cancelled.
-        if (refusal !== undefined) answer.fail(refusal, false);
-        // Nobody reads the rest.
-        if (answer.over) canceller.abort(refusal ?? gatewayError("query.cancelled"));
-        break;
-      }
-      case "done":
-        await rows.end(event);
-        break;
-      case "failed":
-        answer.fail(event.error, rows.relayed && event.error.vendor?.of === "clickHouse");
-        break;
-      case "session":
-        changed(event.change);
-        break;
-      case "queued":
-      case "progress":
-      case "notice":
-        break;
+  if (Symbol.asyncIterator in events) {
+    for await (const event of events) {
+      const due = tell(event, rows, execution);
+      if (due !== undefined) await due;
     }
+    return;
   }
+  // What is all here goes out as one, with its length.
+  if (events.at(-1)?.kind === "done") execution.answer.holdAll();
+  for (const event of events) {
+    const due = tell(event, rows, execution);
+    if (due !== undefined) await due;
+  }
+}
+
+/** A promise only while the client does not take it. */
+function tell(event: ResultEvent, rows: Rows, execution: Execution): Promise<void> | undefined {
+  const { answer, changed } = execution;
+  switch (event.kind) {
+    case "columns":
+      rows.begin(event);
+      return undefined;
+    case "batch": {
+      const written = rows.write(event.batch);
+      if (written !== undefined) return written.then((refusal) => leave(execution, refusal));
+      leave(execution, undefined);
+      return undefined;
+    }
+    case "done":
+      return rows.end(event);
+    case "failed":
+      answer.fail(event.error, rows.relayed && event.error.vendor?.of === "clickHouse");
+      return undefined;
+    case "session":
+      changed(event.change);
+      return undefined;
+    case "queued":
+    case "progress":
+    case "notice":
+      return undefined;
+  }
+}
+
+/** Ends what nobody reads. A refusal of rows is told before the engine says that it was cancelled. */
+function leave({ answer, canceller }: Execution, refusal: GatewayError | undefined): void {
+  if (refusal !== undefined) answer.fail(refusal, false);
+  if (answer.over) canceller.abort(refusal ?? gatewayError("query.cancelled"));
 }
 
 class Rows {
@@ -87,13 +107,26 @@ class Rows {
     this.#writer.head(this.#out);
   }
 
-  /** The refusal of rows that can not be written. */
-  async write(batch: Batch): Promise<GatewayError | undefined> {
+  /** The refusal of rows that can not be written. A promise only where that is not known yet, or the client does not take them. */
+  write(batch: Batch): Promise<GatewayError | undefined> | undefined {
     this.#count += batch.rows;
-    if (batch.form === "native") {
-      await this.#answer.rows(batch.bytes);
-      return undefined;
-    }
+    if (batch.form !== "native") return this.#written(batch);
+    return this.#answer.rows(batch.bytes)?.then(nothing);
+  }
+
+  end({ stats, updateCount }: DoneEvent): Promise<void> | undefined {
+    const work = {
+      resultRows: this.#count,
+      writtenRows: updateCount ?? 0,
+      elapsedMs: stats.executionMs,
+    };
+    if (this.#writer === undefined) return this.#answer.end(work);
+    this.#writer.tail(this.#out, stats);
+    const due = this.#answer.rows(this.#out.take());
+    return due === undefined ? this.#answer.end(work) : due.then(() => this.#answer.end(work));
+  }
+
+  async #written(batch: Exclude<Batch, { readonly form: "native" }>) {
     const writer = this.#writer;
     if (writer === undefined) return unknownFormat();
     const columns = columnarOf(batch);
@@ -105,17 +138,9 @@ class Rows {
     }
     return undefined;
   }
-
-  async end({ stats, updateCount }: DoneEvent): Promise<void> {
-    this.#writer?.tail(this.#out, stats);
-    await this.#answer.rows(this.#out.take());
-    await this.#answer.end({
-      resultRows: this.#count,
-      writtenRows: updateCount ?? 0,
-      elapsedMs: stats.executionMs,
-    });
-  }
 }
+
+function nothing(): undefined {}
 
 /** Written by the engine's adapter. */
 function headersIn(bytes: Uint8Array): Readonly<Record<string, string>> {

@@ -4,6 +4,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Door } from "@gateway/core/port/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Answer as Answered } from "@gateway/core/query/course.ts";
 import type { ResultStream } from "@gateway/core/query/event.ts";
 import type { Query, QueryId, Relay, RelayBody } from "@gateway/core/query/query.ts";
 import { allRead } from "@gateway/core/query/reached.ts";
@@ -77,7 +78,7 @@ export async function answerStatement(asked: Asked, served: Served): Promise<voi
   try {
     await execute({
       answer,
-      events: events ?? served.door.run(query, canceller.signal),
+      events: events ?? (await eventsFrom(served.door, query, canceller.signal)),
       canceller,
       format: formatOf(prepared.value.format),
       look: lookOf(prepared.value.settings),
@@ -90,6 +91,11 @@ export async function answerStatement(asked: Asked, served: Served): Promise<voi
   } finally {
     answer.left();
   }
+}
+
+/** All of them where the answer came in one piece. */
+function eventsFrom(door: Door, query: Query, signal: AbortSignal): Promise<Answered> | Answered {
+  return door.answer?.(query, signal) ?? door.run(query, signal);
 }
 
 /** The client's own limit, and not one of the group. */
