@@ -54,11 +54,9 @@ function hasNotice(messages: readonly Uint8Array[]): boolean {
 
 /** What a client is told; how long it took is left out. */
 async function told(pieces: readonly Uint8Array[], whole: boolean): Promise<readonly object[]> {
-  let first = true;
-  await using server = await ScriptedPostgres.start(({ letter }) => {
-    if (letter !== "Q" || !first) return [ready];
-    first = false;
-    return pieces;
+  await using server = await ScriptedPostgres.start(({ letter, text }) => {
+    if (letter !== "Q" || text.includes("select n")) return letter === "Q" ? pieces : [ready];
+    return [message("C", [...Buffer.from("SET\0")]), ready];
   });
   const config = postgresqlConfig.parse({
     engine: "postgresql",
