@@ -38,7 +38,7 @@ const untouched: Readonly<Record<string, string>> = {
   work_mem: "4MB",
   search_path: '"$user", public',
   // Of the gateway's connection.
-  application_name: "gateway",
+  application_name: "",
   "own.mark": "",
 };
 
