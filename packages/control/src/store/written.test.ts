@@ -119,6 +119,7 @@ describe("writtenRecord", () => {
     const record = { ...full, routingTrace, policyActions };
     writtenRecord(record);
     routingTrace.push({ step: "attempt", outcome: "late" });
+    expect(writtenRecord(record).whole).toBe(canonicalJson(record));
     policyActions.push("late");
     expect(writtenRecord(record).whole).toBe(canonicalJson(record));
   });
