@@ -4,7 +4,9 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { turnBytesMax } from "@gateway/core/tool/turn.ts";
 import { exceptionBlock, exceptionText } from "@gateway/wire/clickhouse/exception.ts";
+import { turnWrites } from "../../turn.ts";
 import { refusalOf } from "../errors.ts";
 import { heldBytesMax, wholeBytesMax, wholeBytesOfAllMax } from "../limits.ts";
 import { answerSteps, type AnswerEvent, type AnswerState } from "../machine.ts";
@@ -251,7 +253,8 @@ export class Answer {
     }
     this.#letGo();
     if (body === undefined) response.end();
-    else response.end(body);
+    else if (body.length > turnBytesMax) response.end(body);
+    else turnWrites.later(() => response.end(body));
   }
 
   /** Without its last chunk no reader takes the answer for a whole one. */

@@ -7,14 +7,8 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { ok } from "@gateway/core/result.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "../session/clientSession.ts";
-import {
-  callOf,
-  readParameters,
-  wrongCount,
-  wrongFormats,
-  type Describe,
-  type ReadParameters,
-} from "./binding.ts";
+import { callOf, readParameters, wrongCount, wrongFormats } from "./binding.ts";
+import type { Describe, ReadParameters } from "./binding.ts";
 import { rawParameters, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { CopyInbox } from "../value/copySource.ts";
 import { Cursors } from "./cursors.ts";

@@ -40,7 +40,7 @@ describe("kernelRowWriter", () => {
         );
         expect(hexOf(written(batch))).toBe(hexOf(plainly(batch)));
       });
-      fc.assert(same, { numRuns: 60 });
+      fc.assert(same, { numRuns: 30 });
     }
   });
 
