@@ -185,7 +185,17 @@ export const rooms = {
     registry: ["capacity", "snapshot"],
   },
   "frontends/src/postgres": {
-    shared: ["config", "machine", "encode", "errors", "failure", "outbox", "tag", "violations"],
+    shared: [
+      "config",
+      "machine",
+      "encode",
+      "errors",
+      "failure",
+      "outbox",
+      "tag",
+      "unseen",
+      "violations",
+    ],
     session: [],
     value: [],
     login: ["session"],
