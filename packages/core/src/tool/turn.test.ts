@@ -45,8 +45,10 @@ describe("TurnWrites", () => {
     const gone = { ...socket("gone"), destroyed: true };
     expect(writes.write(full, "a")).toBe(false);
     expect(writes.write(gone, "b")).toBe(true);
+    expect([writes.holds(full), writes.holds(socket("full"))]).toEqual([true, false]);
     endTurn();
     expect(said).toEqual(["full a"]);
+    expect(writes.holds(full)).toBe(false);
   });
 
   it("waits for nobody where one client asks after the other, until there is company again", () => {

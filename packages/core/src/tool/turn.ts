@@ -61,6 +61,11 @@ export class TurnWrites {
     else this.#hold(undefined, write);
   }
 
+  /** Something for the socket waits. */
+  holds(socket: TurnSocket): boolean {
+    return this.#sockets.includes(socket);
+  }
+
   /** Where one client asks after the other nobody waits for company; now and then it is looked for. */
   #isAlone(): boolean {
     if (this.#pieces.length > 0 || this.#alone < aloneMin) return false;

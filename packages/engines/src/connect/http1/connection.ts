@@ -11,6 +11,7 @@
 import type { Socket } from "node:net";
 import { ResponseReader } from "@gateway/wire/http/response.ts";
 import type { ResponseHeaders } from "@gateway/wire/http/responseHead.ts";
+import { turnWrites } from "../turn.ts";
 import { headBytesMax, idleMarginMs, idleMs, idleMsMax } from "./limits.ts";
 import { writeChunk, writeLastChunk, writeRequest, type WritableRequest } from "./request.ts";
 
@@ -184,7 +185,8 @@ export class Connection {
   #whole(reusable: boolean): void {
     const answering = this.#answering;
     this.#answering = undefined;
-    const isSent = !this.#sending && this.#socket.writableLength === 0;
+    const socket = this.#socket;
+    const isSent = !this.#sending && socket.writableLength === 0 && !turnWrites.holds(socket);
     const isClean = this.#reader.unread === 0 && isSent;
     if (reusable && isClean && this.idleMs > 0) this.#owner.released(this);
     else this.drop();
