@@ -28,6 +28,23 @@ export function sentWith(
   };
 }
 
+/** With what a client of ClickHouse sent beside the text. */
+export function relayedWith(query: Query, relay: Query["relay"]): Query {
+  return {
+    id: query.id,
+    sql: query.sql,
+    statement: query.statement,
+    parameters: query.parameters,
+    session: query.session,
+    takes: query.takes,
+    call: query.call,
+    mysql: query.mysql,
+    relay,
+    lists: query.lists,
+    receivedAtMs: query.receivedAtMs,
+  };
+}
+
 export function routedTo(query: Query, group: string, trace: Routed["trace"]): Routed {
   return {
     id: query.id,

@@ -14,12 +14,11 @@ import { refusalOf } from "./errors.ts";
 import { checkHeaders, logIn } from "./login/login.ts";
 import { actionOf } from "./machine.ts";
 import type { HttpPeer, HttpPeers } from "../listener/httpPeer.ts";
-import type { Pending } from "./read/body.ts";
 import { fieldsOf, isOn, type Fields } from "./read/fields.ts";
 import { Answer, type HeldBytes } from "./run/answer.ts";
 import { blockPacking, packingOf, unpackedBytes } from "./run/packing.ts";
 import { Running } from "./run/running.ts";
-import { answerStatement, type Asked } from "./run/statement.ts";
+import { answerStatement, type Asked, type Served } from "./run/statement.ts";
 import { Sessions } from "./session/sessions.ts";
 
 interface Options {
@@ -40,22 +39,19 @@ interface Exchange {
 const plainText = "text/plain; charset=UTF-8";
 
 export class Requests {
-  readonly #config: ClickhouseConfig;
   readonly #door: Door;
   readonly #host: Host;
   readonly #peers: HttpPeers;
-  readonly #pending: Pending = { bytes: 0 };
   readonly #held: HeldBytes = { bytes: 0 };
-  readonly #running = new Running();
-  readonly #sessions: Sessions;
+  readonly #served: Served;
   #draining = false;
 
   constructor({ config, door, host, peers }: Options) {
-    this.#config = config;
     this.#door = door;
     this.#host = host;
     this.#peers = peers;
-    this.#sessions = new Sessions(host.clock);
+    const sessions = new Sessions(host.clock);
+    this.#served = { config, door, host, pending: { bytes: 0 }, running: new Running(), sessions };
   }
 
   /** Refuses new statements. Those that run go on; their connections say when they are done. */
@@ -112,7 +108,10 @@ export class Requests {
       return send(request, response, 200, "Ok.\n");
     }
     const { user, password } = fields.value;
-    const login = await logIn(this.#door, { ...peer, headers: request.headers, user, password });
+    const { address, certificateNames, mayTakeCredentials } = peer;
+    const { headers } = request;
+    const sender = { headers, user, password, address, certificateNames, mayTakeCredentials };
+    const login = await logIn(this.#door, sender);
     if (!login.ok) return refuse(request, response, login.error);
     const canceller = new Canceller();
     response.once("close", () => {
@@ -122,18 +121,11 @@ export class Requests {
       request,
       fields: fields.value,
       login: login.value,
-      address: peer.address,
+      address,
       canceller,
       answerOf: (queryId) => this.#answerOf(exchange, fields.value, queryId),
     };
-    await answerStatement(asked, {
-      config: this.#config,
-      door: this.#door,
-      host: this.#host,
-      pending: this.#pending,
-      running: this.#running,
-      sessions: this.#sessions,
-    });
+    await answerStatement(asked, this.#served);
   }
 
   #answerOf({ request, response }: Exchange, fields: Fields, queryId: string): Answer {

@@ -30,7 +30,7 @@ export class Running {
     if (mine.size >= runningOfUserMax) return err(gatewayError("connection.limit"));
     let ended: (() => void) | undefined;
     const gone = new Promise<void>((resolve) => (ended = resolve));
-    mine.set(id, { ...statement, gone });
+    mine.set(id, { sql: statement.sql, canceller: statement.canceller, gone });
     this.#users.set(user, mine);
     const end = onDispose(() => {
       ended?.();

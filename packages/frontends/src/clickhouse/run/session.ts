@@ -25,6 +25,8 @@ const hiddenHeaders: ReadonlySet<string> = new Set([
   "x-clickhouse-key",
 ]);
 
+const noTags: Session["tags"] = new Map();
+
 /** What ClickHouse calls the database of a client that names none. */
 const defaultDatabase = "default";
 
@@ -39,14 +41,14 @@ export function sessionFor(parts: SessionParts): Session {
     credential: login.credential,
     clientAddress: address,
     dialect: "clickhouse",
-    catalog: undefined,
-    schema: undefined,
+    catalog: named === undefined ? held?.catalog : undefined,
+    schema: named === undefined ? held?.database : undefined,
     settings,
-    tags: comment === undefined ? new Map() : new Map([["log_comment", comment]]),
+    tags: comment === undefined ? noTags : new Map([["log_comment", comment]]),
     headers: visibleHeaders(request),
     pin: undefined,
   };
-  if (named === undefined) return { ...plain, catalog: held?.catalog, schema: held?.database };
+  if (named === undefined) return plain;
   const isServer = allRead("clickhouse", door.engines(plain));
   // Other engines have no such database, and clients send it without being told.
   if (named === defaultDatabase && !isServer) return plain;

@@ -8,6 +8,7 @@ import type { Answer as Answered } from "@gateway/core/query/course.ts";
 import type { ResultStream } from "@gateway/core/query/event.ts";
 import type { Query, QueryId, Relay, RelayBody } from "@gateway/core/query/query.ts";
 import { allRead } from "@gateway/core/query/reached.ts";
+import { relayedWith } from "@gateway/core/query/stages.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { Canceller } from "@gateway/core/tool/canceller.ts";
@@ -124,15 +125,17 @@ async function preparedFrom(preparing: Preparing): Promise<Result<Prepared, Gate
   const { asked, served, text, held } = preparing;
   const { fields } = asked;
   const { door } = served;
-  const settings = new Map([...(held?.settings ?? []), ...fields.settings]);
-  const session = sessionFor({ ...asked, door, held, settings });
+  const { request, login, address } = asked;
+  const settings =
+    held === undefined ? fields.settings : new Map([...held.settings, ...fields.settings]);
+  const session = sessionFor({ request, fields, login, address, door, held, settings });
   const statement = readStatement(text.sql, "clickhouse");
   const refusal = refusalOfKind(asked, settings, statement);
   if (refusal !== undefined) return err(refusal);
   const asksFor = text.format ?? fields.format ?? headerOf(asked, "x-clickhouse-format");
   const format = asksFor ?? "TabSeparated";
   const relay = relayOf(preparing, format, settings);
-  const query: Query = { ...door.query(statement, [], session, ["clickHouseBody"]), relay };
+  const query = relayedWith(door.query(statement, [], session, ["clickHouseBody"]), relay);
   const prepared = { query, events: undefined, format, settings };
   const here = await answeredHere(preparing, statement);
   if (here !== undefined) return here.ok ? ok({ ...prepared, events: here.value }) : here;

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { SignalledClient } from "@gateway/core/tool/canceller.ts";
 import { areLong, type DecodingClient } from "../../listener/longBytes.ts";
 import { longTexts } from "../../listener/longTexts.ts";
 import { hasBody, readBody, unpacked } from "../read/body.ts";
@@ -77,14 +78,21 @@ async function admitted(
   { config, host }: Served,
   body: Text["body"],
 ): Promise<Read> {
-  const who = clientOf(asked);
-  const text = { dialect: "clickhouse", limits: config, ...who } as const;
-  const refused = await longTexts.admit({ ...text, sql: written, also: formatAhead }, host.slices);
+  const { user, client } = clientOf(asked);
+  const reading = longTexts.admit(
+    { sql: written, dialect: "clickhouse", also: formatAhead, limits: config, user, client },
+    host.slices,
+  );
+  const refused = reading && (await reading);
   if (refused !== undefined) return err(refused);
   const { sql, format } = formatReading(written);
-  const again =
-    format === undefined ? undefined : await longTexts.admit({ ...text, sql }, host.slices);
-  return again === undefined ? ok({ sql, format, body }) : err(again);
+  if (format === undefined) return ok({ sql, format, body });
+  const again = longTexts.admit(
+    { sql, dialect: "clickhouse", limits: config, user, client },
+    host.slices,
+  );
+  const refusedAgain = again && (await again);
+  return refusedAgain === undefined ? ok({ sql, format, body }) : err(refusedAgain);
 }
 
 function* formatAhead(sql: string) {
@@ -93,12 +101,7 @@ function* formatAhead(sql: string) {
 }
 
 function clientOf({ login, canceller }: Asked): DecodingClient {
-  const client = {
-    get over() {
-      return canceller.signal.aborted;
-    },
-  };
-  return { user: login.identity.user, client };
+  return { user: login.identity.user, client: new SignalledClient(canceller.signal) };
 }
 
 /** The text of bytes that are known to be UTF-8. */
