@@ -47,11 +47,8 @@ function wantedOf(
 ): ReadonlyMap<string, string> {
   const wanted = new Map<string, string>();
   const zone = settings.get("timezone");
-  if (dialect === "postgres") {
-    // A client that gave no name has an empty one, and not the one that the connection was made with.
-    wanted.set("application_name", "");
+  if (dialect === "postgres")
     for (const [name, value] of settings) if (isBrought(name, own)) wanted.set(name, value);
-  }
   if (schema !== undefined && !wanted.has("search_path"))
     wanted.set("search_path", quoteIdentifier(schema));
   if (zone !== undefined) wanted.set("timezone", zoneName(zone));

@@ -127,7 +127,6 @@ describe("settingsOf", () => {
   it("brings what the server has to know, and keeps what is the gateway's", () => {
     const session = { schema: 'a"b', settings, dialect: "postgres" } as const;
     expect(Object.fromEntries(settingsOf(session, { named: true, own: false }))).toEqual({
-      application_name: "",
       idle_in_transaction_session_timeout: "1min",
       work_mem: "1MB",
       "app.user": "x",

@@ -42,7 +42,6 @@ const beginning: readonly (readonly [string, string])[] = [
   ["client_encoding", "UTF8"],
   ["DateStyle", "ISO, MDY"],
   ["TimeZone", "UTC"],
-  ["application_name", "gateway"],
 ];
 
 /** Logs in within the server's time limit. */
