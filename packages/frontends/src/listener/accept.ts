@@ -15,6 +15,7 @@ import {
   type FollowedConnection,
 } from "./connection.ts";
 import { backlogMax, handshakeMsMax, keepAliveMs, lingerMsMax, refusalsMax } from "./limits.ts";
+import { readingIntoOwn } from "./ownBuffer.ts";
 import { readProxyHeader } from "./proxyHeader.ts";
 import { openTls, plainAddress, type TlsServer } from "./tls.ts";
 
@@ -85,6 +86,7 @@ class Listener implements OpenListener {
     this.#tls = tls;
     this.#server = createServer({
       noDelay: true,
+      pauseOnConnect: true,
       keepAlive: true,
       keepAliveInitialDelay: keepAliveMs,
     });
@@ -125,7 +127,7 @@ class Listener implements OpenListener {
         code,
       });
     });
-    this.#server.on("connection", (socket) => this.#accept(socket));
+    this.#server.on("connection", (socket) => this.#accept(readingIntoOwn(socket)));
     return undefined;
   }
 
