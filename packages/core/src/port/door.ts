@@ -83,7 +83,7 @@ export interface Door {
   start(query: Query): PolledQuery;
 
   /** Finds a started query again. `query.unknown` when there is none or it belongs to somebody else. */
-  resume(id: QueryId, owner: AuthContext): Result<PolledQuery, GatewayError>;
+  resume(id: QueryId, owner: AuthContext): Result<PolledQuery | undefined, GatewayError>;
 
   /** Cancels a running or queued query of any protocol. Only its owner or an operator may; to everybody else it is `query.unknown`. */
   cancel(id: QueryId, by: AuthContext): Promise<Result<void, GatewayError>>;

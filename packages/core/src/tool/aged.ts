@@ -4,10 +4,15 @@
  * A plain `Map` does not: to find its first entry it walks over everything that was deleted before it, which
  * is thousands of empty entries when entries come and go with every query.
  */
+interface Cell<V> {
+  value: V | undefined;
+}
+
 export class Aged<K, V> {
-  readonly #entries = new Map<K, V>();
+  /** In cells that are emptied when an entry goes (`members.ts` says why). */
+  readonly #entries = new Map<K, Cell<V>>();
   /** Every entry that it has passed is deleted, except `#oldest`. */
-  #walk: MapIterator<[K, V]> | undefined;
+  #walk: MapIterator<[K, Cell<V>]> | undefined;
   #oldest: readonly [K, V] | undefined;
 
   get size(): number {
@@ -15,13 +20,13 @@ export class Aged<K, V> {
   }
 
   get(key: K): V | undefined {
-    return this.#entries.get(key);
+    return this.#entries.get(key)?.value;
   }
 
   /** Puts it behind all others, also when it was there before. */
   put(key: K, value: V): void {
     this.delete(key);
-    this.#entries.set(key, value);
+    this.#entries.set(key, { value });
   }
 
   /** The same; above `max` entries the oldest make room. */
@@ -31,6 +36,9 @@ export class Aged<K, V> {
   }
 
   delete(key: K): void {
+    const cell = this.#entries.get(key);
+    if (cell === undefined) return;
+    cell.value = undefined;
     this.#entries.delete(key);
     if (this.#oldest?.[0] === key) this.#oldest = undefined;
   }
@@ -48,8 +56,11 @@ export class Aged<K, V> {
     return this.#oldest;
   }
 
-  values(): MapIterator<V> {
-    return this.#entries.values();
+  /** All that are here now. */
+  values(): V[] {
+    const values: V[] = [];
+    for (const { value } of this.#entries.values()) if (value !== undefined) values.push(value);
+    return values;
   }
 
   #first(): readonly [K, V] | undefined {
@@ -59,6 +70,8 @@ export class Aged<K, V> {
 
   #next(): readonly [K, V] | undefined {
     const step = this.#walk?.next();
-    return step === undefined || step.done === true ? undefined : step.value;
+    if (step === undefined || step.done === true) return undefined;
+    const [key, { value }] = step.value;
+    return value === undefined ? undefined : [key, value];
   }
 }

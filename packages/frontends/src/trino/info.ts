@@ -4,7 +4,7 @@ import type { ServerInfo } from "@gateway/wire/trino/results.ts";
 import { durationText } from "@gateway/wire/trino/results.ts";
 import { queryError } from "./errors.ts";
 import type { QueryFacts } from "./page/recent.ts";
-import type { PolledStatement } from "./run/polledStatement.ts";
+import { EndedStatement, type Statement } from "./run/ended.ts";
 
 /**
  * The version whose protocol is spoken, before whatever engine: clients ask before they have a session. They
@@ -24,9 +24,14 @@ export function serverInfo(uptimeMs: number, starting: boolean): ServerInfo {
 }
 
 /** What is known of it now. */
-export function factsOf({ progress, polled }: PolledStatement, nowMs: number): QueryFacts {
-  const { id, sql, session, receivedAtMs } = polled.query;
+export function factsOf(statement: Statement, nowMs: number): QueryFacts {
+  if (statement instanceof EndedStatement) return statement.facts;
+  const { id, sql, session, receivedAtMs } = statement.polled.query;
   const { identity, catalog, schema, headers } = session;
+  const { state, error, queuedMs, stats } = statement.progress;
+  const queueMs = stats?.queueMs ?? queuedMs;
+  const executionMs = stats?.executionMs ?? 0;
+  const progress = { state, error, queueMs, executionMs };
   return { id, sql, identity, catalog, schema, headers, progress, elapsedMs: nowMs - receivedAtMs };
 }
 
@@ -41,8 +46,8 @@ export function queryInfo(facts: QueryFacts): object {
     session: sessionInfo(facts),
     queryStats: {
       elapsedTime: durationText(elapsedMs),
-      queuedTime: durationText(progress.stats?.queueMs ?? progress.queuedMs ?? elapsedMs),
-      executionTime: durationText(progress.stats?.executionMs ?? 0),
+      queuedTime: durationText(progress.queueMs ?? elapsedMs),
+      executionTime: durationText(progress.executionMs),
     },
     ...(error === undefined
       ? {}

@@ -22,6 +22,7 @@ import { Handles, isBoundTo } from "./page/handles.ts";
 import type { Holder } from "./page/holder.ts";
 import { logIn, whoPolls } from "./login/login.ts";
 import { factsOf, queryInfo, queryList, serverInfo } from "./info.ts";
+import { EndedStatement, type Statement } from "./run/ended.ts";
 import { openStatement } from "./run/open.ts";
 import type { Page } from "./page/page.ts";
 import type { Peers } from "./peer.ts";
@@ -32,7 +33,6 @@ import { sendJson, sendPage, sendRefusal, sendStatus } from "./page/respond.ts";
 import { askedFrom, sessionOf, type AskedSession } from "./session/session.ts";
 import { Shelf } from "./page/shelf.ts";
 import { Silent } from "./page/silent.ts";
-import type { PolledStatement } from "./run/polledStatement.ts";
 import { Transactions } from "./session/transactions.ts";
 
 const queriesPath = "/v1/query";
@@ -50,7 +50,7 @@ interface Reach {
 
 export class Requests {
   /** Statements by id. */
-  readonly shelf = new Shelf<PolledStatement>();
+  readonly shelf = new Shelf<Statement>();
   readonly transactions: Transactions;
   readonly #recent = new Recent();
   readonly #config: TrinoConfig;
@@ -63,7 +63,7 @@ export class Requests {
   readonly #pending: Pending = { bytes: 0 };
   readonly #startedMs: number;
   readonly #handles: Handles;
-  readonly #silent: Silent<PolledStatement>;
+  readonly #silent: Silent<Statement>;
   #draining = false;
 
   constructor(config: TrinoConfig, door: Door, host: Host, { peers, elsewhere }: Reach) {
@@ -253,7 +253,7 @@ export class Requests {
     if (!login.ok) return refuse(exchange, login.error);
     const { user } = login.value.identity;
     const nowMs = this.#host.clock.nowMs();
-    const own = this.shelf.all().filter(({ polled }) => polled.owner.user === user);
+    const own = this.shelf.all().filter(({ owner }) => owner.user === user);
     const all = [...this.#recent.ofUser(user), ...own.map((one) => factsOf(one, nowMs))];
     const { searchParams } = new URL(request.url ?? "", peer.baseUrl);
     return sendJson(response, queryList(all, searchParams.get("state"), peer.baseUrl));
@@ -295,12 +295,12 @@ export class Requests {
   }
 
   /** Holds the request until there is an answer. A client that leaves meanwhile cancels its query. */
-  #hold({ request, response }: Exchange, statement: PolledStatement): Holder {
+  #hold({ request, response }: Exchange, statement: Statement): Holder {
     const holder = statement.hold();
-    this.#silent.asked(statement);
+    const asking = this.#silent.asked(statement);
     response.on("close", () => {
       holder.hungUp();
-      this.#silent.answered(statement);
+      this.#silent.answered(asking);
     });
     // It may have left during its login, and "close" is emitted only once.
     if (response.destroyed || request.socket.destroyed) holder.hungUp();
@@ -310,7 +310,7 @@ export class Requests {
 
   #give(
     exchange: Exchange,
-    statement: PolledStatement,
+    statement: Statement,
     holder: Holder,
     page: Page | undefined,
   ): Promise<void> | void {
@@ -321,7 +321,7 @@ export class Requests {
     if (page === undefined) return sendStatus(request, response, 410, "This answer is gone");
     // A statement that ended with the answer to its POST has no link, so nobody asks again.
     if (page.token === 0 && page.next === undefined) this.#remember(statement);
-    else this.#shelve(statement);
+    else this.#shelve(page.next === undefined ? this.#endedOf(statement, page) : statement);
     const links = { baseUrl: peer.baseUrl, id: statement.id };
     const sent = sendPage(request, response, page, { links, mayCompress: peer.mayCompress });
     if (page.next === undefined) return sent;
@@ -329,12 +329,18 @@ export class Requests {
     return this.#buildAhead(statement);
   }
 
-  #remember(statement: PolledStatement): void {
+  #endedOf(statement: Statement, page: Page): Statement {
+    if (statement instanceof EndedStatement) return statement;
+    const facts = factsOf(statement, this.#host.clock.nowMs());
+    return new EndedStatement(statement.linked, facts, page);
+  }
+
+  #remember(statement: Statement): void {
     this.shelf.remove(statement.id);
     this.#recent.put(factsOf(statement, this.#host.clock.nowMs()));
   }
 
-  #refuseStarted(exchange: Exchange, statement: PolledStatement, refusal: GatewayError): void {
+  #refuseStarted(exchange: Exchange, statement: Statement, refusal: GatewayError): void {
     this.#inBackground(statement.discard());
     this.shelf.remove(statement.id);
     refuse(exchange, refusal);
@@ -345,19 +351,19 @@ export class Requests {
     work.catch((bug: unknown) => this.#host.log.bug(bug));
   }
 
-  #shelve(statement: PolledStatement): void {
+  #shelve(statement: Statement): void {
     this.shelf.put(statement, this.#host.clock.nowMs());
   }
 
-  #buildAhead(statement: PolledStatement): void {
-    if (!this.shelf.hasRoom) return;
+  #buildAhead(statement: Statement): void {
+    if (statement instanceof EndedStatement || !this.shelf.hasRoom) return;
     this.#inBackground(statement.ahead().then(() => this.shelf.weigh(statement)));
   }
 
   /** The statement of that id, if it is the asker's. */
-  async #find(exchange: Exchange, id: QueryId): Promise<Result<PolledStatement, GatewayError>> {
+  async #find(exchange: Exchange, id: QueryId): Promise<Result<Statement, GatewayError>> {
     const statement = this.shelf.get(id);
-    const owner = await whoPolls(this.#door, senderOf(exchange), statement?.polled.owner);
+    const owner = await whoPolls(this.#door, senderOf(exchange), statement?.owner);
     if (!owner.ok) return owner;
     if (statement === undefined) return err(gatewayError("query.unknown"));
     const parked = this.#door.resume(id, owner.value);

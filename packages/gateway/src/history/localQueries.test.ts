@@ -27,7 +27,7 @@ describe("localQueries", () => {
         sql: "select 1",
       },
     ]);
-    live.closed(query.query.id);
+    live.closed(query);
     expect(queries.list()).toEqual([]);
   });
 

@@ -5,9 +5,15 @@
  * The cap is what the most recently admitted query said it is.
  */
 
+/**
+ * So many users that run nothing may stay: one that comes and goes with every query makes the map anew every few queries,
+ * and what was in it before stays in memory (`tool/members.ts`).
+ */
+const restingMax = 1_000;
+
 interface Group {
   cap: number;
-  /** Running queries by user; who runs none is not in it. */
+  /** Running queries by user. */
   readonly running: Map<string, number>;
 }
 
@@ -42,7 +48,7 @@ export class UserSlots {
   give(group: string, user: string): void {
     const { running } = this.#group(group);
     const left = (running.get(user) ?? 0) - 1;
-    if (left > 0) running.set(user, left);
+    if (left > 0 || running.size <= restingMax) running.set(user, left);
     else running.delete(user);
   }
 

@@ -54,9 +54,9 @@ export class ParkedQuery {
   #ending: GatewayError | undefined;
   #drained = 0;
   #lastGiven = false;
+  #endSeen = false;
   #forgotten = false;
   askedMs: number;
-  endSeenMs = Number.POSITIVE_INFINITY;
 
   constructor(
     query: Query,
@@ -83,6 +83,10 @@ export class ParkedQuery {
   /** True when nothing of the query is left to run. */
   get ended(): boolean {
     return this.#running === undefined;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** Resolves when the stream has ended and everything it held was given back. Called once. */
@@ -192,8 +196,8 @@ export class ParkedQuery {
   }
 
   #seeEnd(): void {
-    if (this.endSeenMs !== Number.POSITIVE_INFINITY) return;
-    this.endSeenMs = this.#parking.host.clock.nowMs();
+    if (this.#endSeen) return;
+    this.#endSeen = true;
     this.#parking.endSeen(this);
   }
 

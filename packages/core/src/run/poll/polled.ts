@@ -2,7 +2,8 @@
  * A query whose client asks for the next piece again and again over separate requests.
  *
  * The generator is parked between the requests. Nobody asking for `abandonAfterMs` ends it; after its
- * end it stays for `keepMs`, so that a repeated last poll gets the same answer. What a piece looks
+ * end it is known for `keepMs` whose it was, so that a repeated last poll gets the same answer; nothing else
+ * of it stays, because what stays is copied with the next collections of garbage. What a piece looks
  * like, and its repetition, is the frontend's business: here are only events, each handed out once.
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
@@ -11,6 +12,7 @@ import type { PolledQuery } from "../../port/door.ts";
 import type { Host } from "../../port/host.ts";
 import { err, ok, type Result } from "../../result.ts";
 import { Aged } from "../../tool/aged.ts";
+import { Cells } from "../../tool/cells.ts";
 import type { ResultStream } from "../../query/event.ts";
 import { ParkedQuery, type Parking } from "./parked.ts";
 import type { Query, QueryId } from "../../query/query.ts";
@@ -36,6 +38,12 @@ export const polledLimits: PolledLimits = {
   seenMax: 5_000,
 };
 
+/** What is kept of a query once its client has seen the end. */
+interface Seen {
+  readonly owner: AuthContext;
+  readonly atMs: number;
+}
+
 export type RunQuery = (query: Query, signal: AbortSignal) => ResultStream;
 
 /** Every started query of this process, by id. */
@@ -43,9 +51,11 @@ export class PolledQueries {
   readonly #host: Host;
   readonly #limits: PolledLimits;
   readonly #parking: Parking;
-  readonly #queries = new Map<QueryId, ParkedQuery>();
+  readonly #queries = new Cells<QueryId, ParkedQuery>();
   /** Those whose end was seen, oldest first. */
-  readonly #seen = new Aged<QueryId, ParkedQuery>();
+  readonly #seen = new Aged<QueryId, Seen>();
+  /** The same while their streams still end. */
+  readonly #ending = new Set<Promise<void>>();
   #sweeping: Disposable | undefined;
   #closed = false;
 
@@ -61,7 +71,7 @@ export class PolledQueries {
 
   /** Queries that can be resumed now. */
   get count(): number {
-    return this.#queries.size;
+    return this.#queries.size + this.#seen.size;
   }
 
   /** Parks a query at its start; `run` is called at once and read from the first `next` on. Never refuses: a query over the limit fails with its first event. */
@@ -75,14 +85,18 @@ export class PolledQueries {
     return parked;
   }
 
-  /** `query.unknown` when there is none or it belongs to somebody else. Counts as a sign of life. */
-  resume(id: QueryId, owner: AuthContext): Result<PolledQuery, GatewayError> {
+  /**
+   * `query.unknown` when there is none or it belongs to somebody else; nothing where its client has seen the end.
+   * Counts as a sign of life.
+   */
+  resume(id: QueryId, owner: AuthContext): Result<PolledQuery | undefined, GatewayError> {
     this.#forgetSeen();
     const parked = this.#queries.get(id);
-    if (parked === undefined || parked.owner.user !== owner.user) {
+    const known = parked ?? this.#seen.get(id);
+    if (known === undefined || known.owner.user !== owner.user) {
       return err(gatewayError("query.unknown"));
     }
-    parked.touch();
+    parked?.touch();
     return ok(parked);
   }
 
@@ -90,7 +104,7 @@ export class PolledQueries {
   cancel(id: QueryId, owner: AuthContext): Result<void, GatewayError> {
     const found = this.resume(id, owner);
     if (!found.ok) return found;
-    found.value.cancel();
+    found.value?.cancel();
     return ok(undefined);
   }
 
@@ -99,16 +113,16 @@ export class PolledQueries {
     this.#closed = true;
     this.#sweeping?.[Symbol.dispose]();
     this.#sweeping = undefined;
-    const all = [...this.#queries.values()];
+    const all = this.#queries.values();
     this.#queries.clear();
     this.#seen.clear();
     for (const parked of all) parked.end(gatewayError("gateway.draining"));
-    await Promise.all(all.map((parked) => parked.over()));
+    await Promise.all([...all.map((parked) => parked.over()), ...this.#ending]);
   }
 
   #refusal(): GatewayError | undefined {
     if (this.#closed) return gatewayError("gateway.draining");
-    if (this.#queries.size < this.#limits.countMax) return undefined;
+    if (this.count < this.#limits.countMax) return undefined;
     const { oldest } = this.#seen;
     if (oldest === undefined) {
       return gatewayError("capacity.queueFull", {
@@ -120,7 +134,12 @@ export class PolledQueries {
   }
 
   #endSeen(parked: ParkedQuery): void {
-    if (this.#queries.has(parked.query.id)) this.#seen.put(parked.query.id, parked);
+    const { id } = parked.query;
+    if (!this.#queries.delete(id)) return;
+    this.#seen.put(id, { owner: parked.owner, atMs: this.#host.clock.nowMs() });
+    if (parked.isOver) return;
+    const ending = parked.over().then(() => void this.#ending.delete(ending));
+    this.#ending.add(ending);
   }
 
   #forget(id: QueryId): void {
@@ -134,8 +153,8 @@ export class PolledQueries {
     const { keepMs, seenMax } = this.#limits;
     const goneMs = this.#host.clock.nowMs() - keepMs;
     for (let { oldest } = this.#seen; oldest !== undefined; { oldest } = this.#seen) {
-      const [id, { endSeenMs }] = oldest;
-      if (endSeenMs > goneMs && this.#seen.size <= seenMax) return;
+      const [id, { atMs }] = oldest;
+      if (atMs > goneMs && this.#seen.size <= seenMax) return;
       this.#forget(id);
     }
   }
@@ -143,14 +162,14 @@ export class PolledQueries {
   #sweepLater(): Disposable {
     return this.#host.clock.timer(this.#limits.sweepEveryMs, () => {
       this.#sweep();
-      this.#sweeping = this.#queries.size === 0 ? undefined : this.#sweepLater();
+      this.#sweeping = this.count === 0 ? undefined : this.#sweepLater();
     });
   }
 
   #sweep(): void {
     this.#forgetSeen();
     const abandonedMs = this.#host.clock.nowMs() - this.#limits.abandonAfterMs;
-    for (const [id, parked] of this.#queries) {
+    for (const [id, parked] of this.#queries.entries()) {
       if (parked.held || parked.askedMs > abandonedMs) continue;
       if (parked.ended) this.#forget(id);
       else parked.end(gatewayError("query.abandoned"));

@@ -79,7 +79,7 @@ export class OpenQuery implements Underway {
   #close(last: LastEvent): void {
     const { live, query } = this;
     const { metrics, history, worker } = this.#plane;
-    this.#plane.live.closed(query.id);
+    this.#plane.live.closed(live);
     const record = live.close(last, { revision: this.revision, worker });
     const engine = live.engine ?? "none";
     const group = live.group ?? "none";

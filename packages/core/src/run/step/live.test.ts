@@ -4,7 +4,7 @@ import { gatewayError } from "../../error.ts";
 import { virtualHost } from "../../rig/virtual.ts";
 import { batchOf, columnOf } from "../../type/build.ts";
 import { queryOf } from "../rig/plane.ts";
-import { LiveQueries } from "./live.ts";
+import { LiveQueries, type LiveQuery } from "./live.ts";
 
 const stats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 };
 const done = { kind: "done", stats } as const;
@@ -102,14 +102,17 @@ describe("LiveQueries", () => {
     const queries = new LiveQueries();
     const { signal } = new AbortController();
     const [a, b] = [queryOf("a"), queryOf("b")];
-    for (const query of [a, b]) queries.open(query, host.clock, signal);
+    const [liveA, liveB] = [a, b].map((query) => queries.open(query, host.clock, signal)) as [
+      LiveQuery,
+      LiveQuery,
+    ];
     let idle = 0;
     for (let n = 0; n < 2; n += 1) void queries.idle(signal).then(() => (idle += 1));
-    queries.closed(a.id);
+    queries.closed(liveA);
     await host.settle();
     expect(idle).toBe(0);
     expect([queries.get(a.id), queries.get(b.id)?.query]).toEqual([undefined, b]);
-    queries.closed(b.id);
+    queries.closed(liveB);
     await host.settle();
     expect([idle, queries.list()]).toEqual([2, []]);
   });

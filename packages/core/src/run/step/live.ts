@@ -12,6 +12,7 @@ import type { Dialect } from "../../sql/dialect.ts";
 import type { Batch } from "../../type/vector.ts";
 import { batchBytes } from "../../type/size.ts";
 import { Canceller } from "../../tool/canceller.ts";
+import { Members, type Membership } from "../../tool/members.ts";
 import type { LastEvent, QueryStats } from "../../query/event.ts";
 import type { Identified, Query, QueryId, QueryLimits, Session } from "../../query/query.ts";
 
@@ -61,6 +62,8 @@ export class LiveQuery implements LiveView {
   position: number | undefined;
   rows = 0;
   bytes = 0;
+  /** Its place among those that live. */
+  membership: Membership<LiveQuery> | undefined;
 
   constructor(query: Query, clock: Clock, client: AbortSignal) {
     this.query = query;
@@ -196,29 +199,30 @@ export class LiveQuery implements LiveView {
 
 /** Every query of the process that has not ended. */
 export class LiveQueries {
-  readonly #queries = new Map<QueryId, LiveQuery>();
+  readonly #queries = new Members<LiveQuery>();
   #onIdle: (() => void)[] = [];
 
   open(query: Query, clock: Clock, client: AbortSignal): LiveQuery {
     const live = new LiveQuery(query, clock, client);
-    this.#queries.set(query.id, live);
+    live.membership = this.#queries.add(live);
     return live;
   }
 
-  closed(id: QueryId): void {
-    this.#queries.delete(id);
+  closed({ membership }: LiveQuery): void {
+    if (membership !== undefined) this.#queries.remove(membership);
     if (this.#queries.size > 0) return;
     const waiting = this.#onIdle;
     this.#onIdle = [];
     for (const resolve of waiting) resolve();
   }
 
+  /** Looks at each: few are asked for, and only by people. */
   get(id: QueryId): LiveQuery | undefined {
-    return this.#queries.get(id);
+    return this.#queries.values().find(({ query }) => query.id === id);
   }
 
   list(): readonly LiveView[] {
-    return [...this.#queries.values()];
+    return this.#queries.values();
   }
 
   /** Resolves when no query lives, or when `signal` is aborted. */

@@ -7,6 +7,7 @@
  * lost, so this is worth the turn; the connection that was used last is used first for the same reason.
  */
 import type { Host } from "@gateway/core/port/host.ts";
+import { Members, type Membership } from "@gateway/core/tool/members.ts";
 import type { Socket } from "node:net";
 import { readerConnectorOf, type ConnectorOptions } from "../connector.ts";
 import { Connection, type Answering, type ConnectionOwner } from "./connection.ts";
@@ -37,7 +38,7 @@ export class Http1Pool implements ConnectionOwner {
   /** Of the origin, as requests say it. */
   readonly #name: string;
   /** In order. */
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Members<Waiting>();
   readonly #connections = new Set<Connection>();
   /** The last one was used last. */
   readonly #idle: Connection[] = [];
@@ -66,7 +67,7 @@ export class Http1Pool implements ConnectionOwner {
     if (writable === undefined) {
       answering.failed();
     } else {
-      this.#waiting.add(waiting);
+      waiting.place = this.#waiting.add(waiting);
       this.#serveSoon();
     }
     return waiting;
@@ -78,8 +79,8 @@ export class Http1Pool implements ConnectionOwner {
     this.#sweep?.[Symbol.dispose]();
     const connections = [...this.#connections];
     const closed = connections.map((connection) => connection.closed);
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
+    const waiting = this.#waiting.values();
+    for (const one of waiting) one.leave();
     for (const one of waiting) one.answering.failed();
     for (const connection of connections) connection.fail();
     await Promise.all(closed);
@@ -112,10 +113,12 @@ export class Http1Pool implements ConnectionOwner {
 
   readonly #serve = (): void => {
     this.#due = false;
-    for (const waiting of this.#waiting) {
+    for (const waiting of this.#waiting.values()) {
+      // One that was asked for before it may have cancelled it.
+      if (waiting.place === undefined) continue;
       const connection = this.#takeIdle();
       if (connection === undefined) break;
-      this.#waiting.delete(waiting);
+      waiting.leave();
       waiting.askOn(connection);
     }
     this.#openMore();
@@ -154,9 +157,9 @@ export class Http1Pool implements ConnectionOwner {
 
   /** A request fails with the connection that was opened for it; one that another connection took needed it no more. */
   #failOldest(): void {
-    const [oldest] = this.#waiting;
+    const oldest = this.#waiting.first?.value;
     if (oldest === undefined || this.#waiting.size <= this.#opening) return;
-    this.#waiting.delete(oldest);
+    oldest.leave();
     oldest.answering.failed();
     if (this.#waiting.size > this.#opening) this.#serveSoon();
   }
@@ -174,11 +177,13 @@ export class Http1Pool implements ConnectionOwner {
 /** A request in line, and later on its connection. */
 class Waiting implements Asked {
   readonly answering: Answering;
-  readonly #line: Set<Waiting>;
+  /** In the line, while it is there. */
+  place: Membership<Waiting> | undefined;
+  readonly #line: Members<Waiting>;
   #request: WritableRequest | undefined;
   #connection: Connection | undefined;
 
-  constructor(line: Set<Waiting>, request: WritableRequest | undefined, answering: Answering) {
+  constructor(line: Members<Waiting>, request: WritableRequest | undefined, answering: Answering) {
     this.#line = line;
     this.#request = request;
     this.answering = answering;
@@ -192,8 +197,14 @@ class Waiting implements Asked {
     connection.ask(request, this.answering);
   }
 
+  /** Goes out of the line. */
+  leave(): void {
+    if (this.place !== undefined) this.#line.remove(this.place);
+    this.place = undefined;
+  }
+
   cancel(): void {
-    this.#line.delete(this);
+    this.leave();
     this.#connection?.cancel(this.answering);
   }
 

@@ -14,7 +14,7 @@ import type { TlsTrust } from "../../connect/tls.ts";
 import type { TrinoConfig } from "../config.ts";
 import type { Caller } from "../identity.ts";
 import * as limits from "../limits.ts";
-import { StallWatch } from "./stall.ts";
+import { StallWatch, type Watching } from "./stall.ts";
 
 export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -133,6 +133,7 @@ class Exchange implements Answering, Sent {
   /** Of the answer so far. */
   bytes = 0;
   readonly #watch: StallWatch;
+  #watching: Watching | undefined;
   readonly #settle: (outcome: HttpOutcome) => void;
   /** Most answers come in one piece. */
   #first: Uint8Array | undefined;
@@ -149,7 +150,7 @@ class Exchange implements Answering, Sent {
   }
 
   begin(pool: Http1Pool, request: HttpRequest): void {
-    this.#watch.add(this);
+    this.#watching = this.#watch.add(this);
     this.#asked = pool.ask(request, this);
   }
 
@@ -179,7 +180,7 @@ class Exchange implements Answering, Sent {
     if (encoding === undefined || encoding === "identity") return this.#succeed(body);
     if (encoding !== "gzip") return this.#report(err("broken"));
     // The answer is whole, so that silence means nothing any more.
-    this.#watch.remove(this);
+    this.#unwatch();
     gunzip(body, { maxOutputLength: limits.answerBytesMax }, (error, unpacked) => {
       if (error === null) this.#succeed(unpacked);
       else this.#report(err("broken"));
@@ -188,6 +189,10 @@ class Exchange implements Answering, Sent {
 
   failed(): void {
     this.#report(err(this.#failure));
+  }
+
+  #unwatch(): void {
+    if (this.#watching !== undefined) this.#watch.remove(this.#watching);
   }
 
   abort(): void {
@@ -211,7 +216,7 @@ class Exchange implements Answering, Sent {
   #report(outcome: HttpOutcome): void {
     if (this.#over) return;
     this.#over = true;
-    this.#watch.remove(this);
+    this.#unwatch();
     this.#settle(outcome);
   }
 }

@@ -36,9 +36,9 @@ describe("StallWatch", () => {
     const clock = new ManualClock();
     const watch = new StallWatch(clock, 4_000);
     const all = Array.from({ length: 10 }, () => watchedOf(clock));
-    for (const one of all) watch.add(one);
+    const watched = all.map((one) => watch.add(one));
     expect(clock.timers).toBe(1);
-    for (const one of all) watch.remove(one);
+    for (const one of watched) watch.remove(one);
     clock.pass(20_000);
     expect(clock.timers).toBe(0);
     expect(all.every(({ stalledAtMs }) => stalledAtMs === undefined)).toBe(true);

@@ -3,6 +3,7 @@
  * would cost more than the rest of its bookkeeping.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
+import { Members, type Membership } from "@gateway/core/tool/members.ts";
 
 /** How often the timer looks in the time that makes silence a stall. */
 const looks = 4;
@@ -16,14 +17,18 @@ export interface Watched {
 }
 
 interface Silence {
+  readonly one: Watched;
   bytes: number;
   looks: number;
 }
 
+/** What is watched, for whoever ends it. */
+export type Watching = Membership<Silence>;
+
 export class StallWatch {
   readonly #clock: Clock;
   readonly #everyMs: number;
-  readonly #watched = new Map<Watched, Silence>();
+  readonly #watched = new Members<Silence>();
   #timer: Disposable | undefined;
 
   /** Silence of `stallMs` is a stall; it is told a quarter of that later at most. */
@@ -32,13 +37,13 @@ export class StallWatch {
     this.#everyMs = stallMs / looks;
   }
 
-  add(one: Watched): void {
-    this.#watched.set(one, { bytes: one.bytes, looks: 0 });
+  add(one: Watched): Watching {
     this.#timer ??= this.#clock.timer(this.#everyMs, this.#look);
+    return this.#watched.add({ one, bytes: one.bytes, looks: 0 });
   }
 
-  remove(one: Watched): void {
-    this.#watched.delete(one);
+  remove(watching: Watching): void {
+    this.#watched.remove(watching);
   }
 
   /** Stops watching. */
@@ -49,7 +54,8 @@ export class StallWatch {
   /** Sets the timer again while anything is watched. */
   readonly #look = (): void => {
     const stalled: Watched[] = [];
-    for (const [one, silence] of this.#watched) {
+    for (const silence of this.#watched.values()) {
+      const { one } = silence;
       silence.looks = one.bytes === silence.bytes ? silence.looks + 1 : 0;
       silence.bytes = one.bytes;
       // The first look may come right behind the last byte.

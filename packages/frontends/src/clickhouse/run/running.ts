@@ -2,6 +2,7 @@
 import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Canceller } from "@gateway/core/tool/canceller.ts";
+import { Cells } from "@gateway/core/tool/cells.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { named } from "../errors.ts";
 import { runningOfUserMax } from "../limits.ts";
@@ -16,13 +17,16 @@ interface Held extends RunningStatement {
   readonly gone: Promise<void>;
 }
 
+/** So many users without a statement are remembered (`members.ts` says why). */
+const restingMax = 1_000;
+
 export class Running {
-  readonly #users = new Map<string, Map<string, Held>>();
+  readonly #users = new Map<string, Cells<string, Held>>();
 
   /** Holds an id until disposed. Refuses one that its user's statement has already. */
   add(user: string, id: string, statement: RunningStatement): Result<Disposable, GatewayError> {
-    const mine = this.#users.get(user) ?? new Map<string, Held>();
-    if (mine.has(id)) {
+    const mine = this.#users.get(user) ?? new Cells<string, Held>();
+    if (mine.get(id) !== undefined) {
       const message = `Query with id = ${id} is already running`;
       const vendor = named("QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING");
       return err(gatewayError("query.conflict", { message, vendor }));
@@ -35,7 +39,8 @@ export class Running {
     const end = onDispose(() => {
       ended?.();
       mine.delete(id);
-      if (mine.size === 0 && this.#users.get(user) === mine) this.#users.delete(user);
+      const rests = mine.size === 0 && this.#users.size > restingMax;
+      if (rests && this.#users.get(user) === mine) this.#users.delete(user);
     });
     return ok(end);
   }

@@ -6,11 +6,17 @@ import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { QueryId, Session } from "@gateway/core/query/query.ts";
 import type { Progress } from "../machine.ts";
 
+/** How far it came. Times in milliseconds; that in the queue is undefined while it is there. */
+interface KnownProgress extends Pick<Progress, "state" | "error"> {
+  readonly queueMs: number | undefined;
+  readonly executionMs: number;
+}
+
 /** What is told of a query. */
 export interface QueryFacts extends Pick<Session, "identity" | "catalog" | "schema" | "headers"> {
   readonly id: QueryId;
   readonly sql: string;
-  readonly progress: Progress;
+  readonly progress: KnownProgress;
   /** Milliseconds since its receipt. */
   readonly elapsedMs: number;
 }

@@ -71,7 +71,7 @@ export class Shelf<S extends Shelved> {
 
   /** Statements whose last answer was not given. */
   unfinished(): readonly S[] {
-    return [...this.#open.values()].map(({ statement }) => statement);
+    return this.#open.values().map(({ statement }) => statement);
   }
 
   /** All that are known. */
@@ -81,7 +81,8 @@ export class Shelf<S extends Shelved> {
 
   /** Unfinished ones that nobody asked since then. */
   askedBefore(ms: number): readonly S[] {
-    return [...this.#open.values()].filter(({ atMs }) => atMs < ms).map((entry) => entry.statement);
+    const open = this.#open.values();
+    return open.filter(({ atMs }) => atMs < ms).map((entry) => entry.statement);
   }
 
   get(id: QueryId): S | undefined {

@@ -6,6 +6,7 @@
  */
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { Members, type Membership } from "@gateway/core/tool/members.ts";
 import type { Shelf, Shelved } from "./shelf.ts";
 
 /** A living client asks for the next answer within this time. */
@@ -19,7 +20,7 @@ interface Ended extends Shelved {
 export class Silent<S extends Ended> {
   readonly #shelf: Shelf<S>;
   readonly #host: Host;
-  readonly #asking = new Set<S>();
+  readonly #asking = new Members<S>();
   #looks = false;
 
   constructor(shelf: Shelf<S>, host: Host) {
@@ -28,12 +29,14 @@ export class Silent<S extends Ended> {
   }
 
   /** A request of its client is under way, until `answered`. */
-  asked(statement: S): void {
-    this.#asking.add(statement);
+  asked(statement: S): Membership<S> {
+    return this.#asking.add(statement);
   }
 
-  answered(statement: S): void {
-    this.#asking.delete(statement);
+  answered(asking: Membership<S>): void {
+    const statement = asking.value;
+    if (statement === undefined) return;
+    this.#asking.remove(asking);
     // Sending may have taken long, so the client's time begins now.
     if (this.#looks && this.#shelf.get(statement.id) === statement) this.#put(statement);
   }
@@ -43,8 +46,9 @@ export class Silent<S extends Ended> {
     this.#looks = true;
     const open = this.#shelf.unfinished();
     if (deadline.aborted || open.length === 0) return;
+    const asking = new Set(this.#asking.values());
     for (const statement of this.#shelf.askedBefore(this.#host.clock.nowMs() - silentMs)) {
-      if (this.#asking.has(statement)) continue;
+      if (asking.has(statement)) continue;
       statement.cancel(gatewayError("query.abandoned"));
       this.#put(statement);
     }

@@ -8,6 +8,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { PolledQuery } from "@gateway/core/port/door.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { trinoErrors } from "../errors.ts";
 import type { LinkedQuery } from "../page/handles.ts";
@@ -54,6 +55,10 @@ export class PolledStatement {
 
   get id(): QueryId {
     return this.polled.query.id;
+  }
+
+  get owner(): AuthContext {
+    return this.polled.owner;
   }
 
   /** What is known of it, for people who ask. */
