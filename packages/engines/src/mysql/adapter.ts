@@ -271,6 +271,6 @@ async function beginOn(
 ): Promise<Result<unknown, GatewayError>> {
   // Before it begins: the isolation of the session is that of its next transaction.
   const refused =
-    (await bring(seat, query.session, context, signal)) ?? (await sayNext(seat, query, signal));
+    (await bring(seat, query, context, signal)) ?? (await sayNext(seat, query, signal));
   return refused === undefined ? await ask(seat.member, beginSql(query), signal) : err(refused);
 }

@@ -57,7 +57,6 @@ export function* courseOn(
   signal: AbortSignal,
 ): Course {
   const { member } = seat;
-  const { session } = query;
   if (seat.busy) {
     yield failed(stillBusy);
     return;
@@ -69,7 +68,7 @@ export function* courseOn(
   }
   seat.busy = true;
   try {
-    const bringing = bring(seat, session, context, signal);
+    const bringing = bring(seat, query, context, signal);
     const brought = bringing && (yield* waited(bringing));
     const refused = brought ?? (yield* admittedOn(seat, query, context, signal));
     if (refused !== undefined) yield failed(refused);
@@ -235,7 +234,7 @@ export async function describeOn(
   if (!judged.ok) return judged;
   seat.busy = true;
   try {
-    const brought = await bring(seat, query.session, context, signal);
+    const brought = await bring(seat, { ...query, takes: relayed }, context, signal);
     if (brought !== undefined) return err(brought);
     const asked = withQuestions(query.engineSql);
     if (!asked.ok) return asked;
@@ -253,6 +252,9 @@ export async function describeOn(
     seat.busy = false;
   }
 }
+
+/** Definitions go on as packets, whoever asks for them. */
+const relayed: Called["takes"] = ["mysqlRows"];
 
 /** What a lane has from its BEGIN. */
 export interface Begun {

@@ -99,9 +99,13 @@ export function putNextResult(
 }
 
 /** Writes a whole error packet. */
-export function putErrorPacket(out: PacketWriter, reply: ErrorReply): void {
+export function putErrorPacket(
+  out: PacketWriter,
+  reply: ErrorReply,
+  encode?: (text: string) => Uint8Array,
+): void {
   out.begin();
-  putError(out, reply);
+  putError(out, reply, encode);
   out.end();
 }
 

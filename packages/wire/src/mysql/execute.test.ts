@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { parseExecute, withTypes, type BoundParameters, type BoundValue } from "./execute.ts";
+import {
+  parseExecute,
+  recoded,
+  withTypes,
+  type BoundParameters,
+  type BoundValue,
+} from "./execute.ts";
 import { columnType } from "./protocol.ts";
 
 describe("parseExecute", () => {
@@ -118,6 +124,41 @@ describe("parseExecute", () => {
     expect(parseExecute(new Uint8Array(8_193).fill(1), context)).toMatchObject({
       kind: "violation",
     });
+  });
+});
+
+describe("recoded", () => {
+  const { varString, blob, long, string } = columnType;
+  const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+  const types = [varString, blob, long, string, varString].map((type) => ({
+    type,
+    unsigned: false,
+  }));
+  // The fourth is NULL, and the last came ahead.
+  const head = "0801fd00fc000300fe00fd00";
+  const body = Buffer.from(`${head}02e46102e46107000000`, "hex");
+  const ahead = new Map([[4, Uint8Array.of(0xff)]]);
+
+  it("reads texts and leaves bytes and numbers as they are", () => {
+    const values = recoded({ body, types }, ahead, latin1);
+    expect(Buffer.from(values?.body ?? []).toString("hex")).toBe(`${head}03c3a46102e46107000000`);
+    expect(values?.longData).toEqual(new Map([[4, new TextEncoder().encode("ÿ")]]));
+  });
+
+  it.each([0, 0xfa, 0xfb, 0xffff, 0x1_0000])("tells the length of a text of %s", (length) => {
+    const text = { type: varString, unsigned: false };
+    const whole = Buffer.alloc(4 + 4 + length, 0x61);
+    whole.set([0, 1, varString, 0, 0xfd, length & 0xff, (length >> 8) & 0xff, length >> 16]);
+    const values = recoded({ body: whole, types: [text] }, new Map(), latin1);
+    const context = { parameters: 1, types: undefined, longData: new Map<number, Uint8Array>() };
+    expect(parseExecute(values?.body ?? whole, context)).toMatchObject({
+      values: [{ kind: "bytes", value: new Uint8Array(length).fill(0x61) }],
+    });
+  });
+
+  it("refuses a text that is none, and a body that is cut short", () => {
+    expect(recoded({ body, types }, ahead, () => undefined)).toBeUndefined();
+    expect(recoded({ body: body.subarray(0, 14), types }, ahead, latin1)).toBeUndefined();
   });
 });
 

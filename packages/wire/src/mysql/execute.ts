@@ -126,6 +126,77 @@ export function withTypes(
   return { body: joined, types: known };
 }
 
+/** Values of an execution as they are sent on. */
+export interface ExecuteValues {
+  readonly body: Uint8Array;
+  readonly longData: ReadonlyMap<number, Uint8Array>;
+}
+
+/**
+ * The same values with their texts as UTF-8: bytes that were bound as such, and bits, stay what they are. `bound` is
+ * what `withTypes` made. Undefined where a text can not be read, or the body is none.
+ */
+export function recoded(
+  { body, types }: { readonly body: Uint8Array; readonly types: readonly BoundType[] },
+  longData: ReadonlyMap<number, Uint8Array>,
+  decode: (bytes: Uint8Array) => string | undefined,
+): ExecuteValues | undefined {
+  if (!types.some(isText)) return { body, longData };
+  const reader = new ByteReader(body);
+  const nulls = reader.take((types.length + 7) >> 3);
+  reader.take(1 + types.length * 2);
+  const pieces = [body.subarray(0, reader.at)];
+  const ahead = new Map(longData);
+  for (const [index, bound] of types.entries()) {
+    const long = longData.get(index);
+    const from = reader.at;
+    if (long === undefined && ((nulls[index >> 3] ?? 0) & (1 << (index & 7))) === 0) {
+      const value = valueOf(reader, bound);
+      if (value === undefined || reader.failed) return undefined;
+      const same = value.kind !== "bytes" || !isText(bound);
+      const text = same ? undefined : decode(value.value);
+      if (!same && text === undefined) return undefined;
+      pieces.push(text === undefined ? body.subarray(from, reader.at) : lenencOf(text));
+    } else if (long !== undefined && isText(bound)) {
+      const text = decode(long);
+      if (text === undefined) return undefined;
+      ahead.set(index, utf8.encode(text));
+    }
+  }
+  return { body: wholeOf(pieces), longData: ahead };
+}
+
+const utf8 = new TextEncoder();
+
+function lenencOf(text: string): Uint8Array {
+  const bytes = utf8.encode(text);
+  const { length } = bytes;
+  const low = [length & 0xff, (length >> 8) & 0xff];
+  if (length < 0xfb) return wholeOf([Uint8Array.of(length), bytes]);
+  if (length < 0x1_0000) return wholeOf([Uint8Array.of(0xfc, ...low), bytes]);
+  if (length < 0x100_0000) return wholeOf([Uint8Array.of(0xfd, ...low, length >> 16), bytes]);
+  const head = new Uint8Array(9);
+  head[0] = 0xfe;
+  new DataView(head.buffer).setBigUint64(1, BigInt(length), true);
+  return wholeOf([head, bytes]);
+}
+
+function wholeOf(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** What a server reads in its client's character set. */
+function isText({ type }: BoundType): boolean {
+  const { varchar, varString, string, enum: enumeration, set } = columnType;
+  return [varchar, varString, string, enumeration, set].includes(type as typeof varchar);
+}
+
 function typesOf(reader: ByteReader, count: number): readonly BoundType[] {
   const types: BoundType[] = [];
   for (let index = 0; index < count; index += 1) {

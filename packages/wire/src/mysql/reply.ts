@@ -71,11 +71,17 @@ export function putOk(
   if (changed) putTracked(out, reply.tracked);
 }
 
-/** Writes an error payload. */
-export function putError(out: PacketWriter, reply: ErrorReply): void {
+/** Writes an error payload. `encode` where its client reads another set than utf8mb4. */
+export function putError(
+  out: PacketWriter,
+  reply: ErrorReply,
+  encode?: (text: string) => Uint8Array,
+): void {
   out.u8(0xff);
   out.u16(reply.errno);
-  out.text(`#${reply.sqlState}${reply.message}`);
+  const text = `#${reply.sqlState}${reply.message}`;
+  if (encode === undefined) out.text(text);
+  else out.raw(encode(text));
 }
 
 /** Writes an EOF payload, for clients that did not agree to do without. */

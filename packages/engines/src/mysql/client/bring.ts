@@ -1,8 +1,10 @@
 /** Brings a connection where its next statement's session stands. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Session } from "@gateway/core/query/query.ts";
+import { isSingleByte, type SingleByteName } from "@gateway/wire/mysql/singleByte.ts";
 import { ask } from "../../starRocks/client/control.ts";
 import { readsPlainly } from "../../starRocks/client/connect.ts";
+import type { Member } from "../../starRocks/client/member.ts";
 import { modeVariable, stands } from "../../starRocks/client/session.ts";
 import { bring as bringForward } from "../../starRocks/lane.ts";
 import { quoteIdentifier } from "../../starRocks/sql/quote.ts";
@@ -10,16 +12,43 @@ import type { Called, RunContext } from "../lane.ts";
 import { nextSql } from "../sql/begin.ts";
 import type { Seat } from "./seat.ts";
 
-/** Brings the connection where the session stands. The error where it can not get there; no promise where it stands there. */
+/**
+ * Brings the connection where the session stands, answering as its client reads it. The error where it can not get
+ * there; no promise where it stands there.
+ */
 export function bring(
   seat: Seat,
-  session: Session,
+  query: Pick<Called, "session" | "takes" | "mysql">,
   context: Pick<RunContext, "database">,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> | undefined {
-  return stands(seat.member, session, context.database)
-    ? undefined
-    : brought(seat, session, context, signal);
+  const { session } = query;
+  const { member } = seat;
+  const results = resultsOf(query);
+  if (!stands(member, session, context.database))
+    return brought(seat, session, context, signal).then(
+      (refused) => refused ?? answering(member, results, signal),
+    );
+  return member.results === results ? undefined : answering(member, results, signal);
+}
+
+/** Only what goes on as packets: what is read here is read as utf8mb4. */
+function resultsOf({ takes, mysql: { results } }: Pick<Called, "takes" | "mysql">) {
+  const relayed = takes.includes("mysqlRows") && results !== undefined && isSingleByte(results);
+  return relayed ? results : undefined;
+}
+
+/** Has definitions, rows and errors written in the set. */
+async function answering(
+  member: Member,
+  results: SingleByteName | undefined,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  if (member.results === results) return undefined;
+  const done = await ask(member, `SET character_set_results = ${results ?? "utf8mb4"}`, signal);
+  if (!done.ok) return done.error;
+  member.results = results;
+  return undefined;
 }
 
 async function brought(

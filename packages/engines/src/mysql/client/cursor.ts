@@ -47,7 +47,7 @@ export function* fetchRows(
       yield { kind: "batch", batch };
       batch = next;
     }
-    const end = yield* endOf(fetched);
+    const end = yield* endOf(fetched, member);
     if ("code" in end) return end;
     if (fetched.surplus) return noAnswer("an end of rows");
     const last = "error" in end || (end.status & serverStatus.lastRowSent) !== 0;

@@ -35,7 +35,7 @@ export async function prepareText(
   if (first === undefined) return err(brokenOf(packets));
   if (first.payload[0] === 0xff && !packets.surplus) {
     open(false);
-    return err(errorOf(readError(first.payload)));
+    return err(errorOf(readError(first.payload, member.decode)));
   }
   const reader = new ByteReader(first.payload, 1);
   const id = reader.u32();

@@ -4,6 +4,7 @@ import { waited, type Reading } from "@gateway/core/query/course.ts";
 import type { NativeBatch, NativeFormat } from "@gateway/core/type/vector.ts";
 import { errorOf } from "../../starRocks/errors.ts";
 import { isEnd, readEof, readError, type OkReply } from "../../starRocks/client/reply.ts";
+import type { Member } from "../../starRocks/client/member.ts";
 import type { Packets } from "../../starRocks/page/packets.ts";
 import { brokenOf } from "../errors.ts";
 
@@ -28,9 +29,9 @@ export function* nativeRows(
 }
 
 /** What is behind the rows. */
-export function* endOf(packets: Packets): Reading<Ended> {
+export function* endOf(packets: Packets, { decode }: Pick<Member, "decode">): Reading<Ended> {
   const last = packets.held() ?? (yield* waited(packets.one()));
   if (last === undefined) return brokenOf(packets);
-  if (last.payload[0] === 0xff) return { error: errorOf(readError(last.payload)) };
+  if (last.payload[0] === 0xff) return { error: errorOf(readError(last.payload, decode)) };
   return { affectedRows: 0, insertId: 0n, info: "", ...readEof(last.payload) };
 }

@@ -132,7 +132,7 @@ function* readResults(
   for (;;) {
     const first = packets.held() ?? (yield* waited(packets.one()));
     if (first === undefined) return failed(brokenOf(packets));
-    const head = readHead(first.payload);
+    const head = readHead(first.payload, member.decode);
     let end: End;
     switch (head.kind) {
       case "broken":
@@ -190,8 +190,8 @@ interface Answering {
 
 /** Columns and rows, and how they ended. A `GatewayError` itself is a server that did not speak as it must. */
 function* readResult(reading: Answering, count: number, before: End | undefined): Course<Ended> {
-  const { packets, native, format, counted, trace, open } = reading;
-  const read = yield* readColumns(packets, count);
+  const { packets, native, format, counted, member, trace, open } = reading;
+  const read = yield* readColumns(packets, count, member);
   if ("code" in read || "error" in read) return read;
   // What is no client's own answer has one result.
   if (before !== undefined && !native) return severalResults;
@@ -213,7 +213,7 @@ function* readResult(reading: Answering, count: number, before: End | undefined)
     counted.bytes += batchBytes(batch);
     yield { kind: "batch", batch };
   }
-  return yield* endOf(packets);
+  return yield* endOf(packets, member);
 }
 
 /** A file goes to the server once, and only where the statement may ask for one. */
@@ -253,6 +253,7 @@ interface ReadColumns {
 function* readColumns(
   packets: Packets,
   count: number,
+  { decode }: Pick<Member, "decode">,
 ): Reading<ReadColumns | GatewayError | { readonly error: GatewayError }> {
   const columns: ReadColumn[] = [];
   while (columns.length < count) {
@@ -264,7 +265,7 @@ function* readColumns(
   }
   const end = packets.held() ?? (yield* waited(packets.one()));
   if (end === undefined) return brokenOf(packets);
-  if (end.payload[0] === 0xff) return { error: errorOf(readError(end.payload)) };
+  if (end.payload[0] === 0xff) return { error: errorOf(readError(end.payload, decode)) };
   if (end.payload[0] !== 0xfe) return noAnswer("an end of columns");
   return { columns, status: readEof(end.payload).status };
 }

@@ -102,6 +102,7 @@ export class Seat {
     if (this.#ignoreSpace && !(await ask(member, ignoringSpace, limit.signal)).ok) return false;
     if (!named.ok || (await readsPlainly(member, limit.signal)) !== undefined) return false;
     member.names = loginNames;
+    member.results = undefined;
     this.used = false;
     member.tainted = false;
     return member.open;

@@ -47,7 +47,7 @@ async function ask(
   const first = await nextOf(packets);
   if (first === undefined) return undefined;
   if (first.payload[0] === 0xff)
-    return packets.surplus ? undefined : err(errorOf(readError(first.payload)));
+    return packets.surplus ? undefined : err(errorOf(readError(first.payload, member.decode)));
   const reader = new ByteReader(first.payload, 1);
   const id = reader.u32();
   const counts = { columns: reader.u16(), parameters: reader.u16() };

@@ -1,6 +1,7 @@
 /** One logged-in connection: bytes out, bytes in as they are asked for, and what the connection remembers. */
 import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import type { Duplex } from "node:stream";
+import { singleByteSet, type SingleByteName } from "@gateway/wire/mysql/singleByte.ts";
 import type { Connection } from "mysql2";
 import { turnWrites } from "../../connect/turn.ts";
 import type { LoggedIn } from "./login.ts";
@@ -20,6 +21,8 @@ export class Member {
   database: string | undefined;
   /** What `SET NAMES` it stands under. */
   names = loginNames;
+  /** The set that it answers in; undefined for utf8mb4. Only engine `mysql` asks for another. */
+  results: SingleByteName | undefined;
   /** Session variables that were set on it. */
   readonly variables = new Map<string, string>();
   /** Time limits that were set on it; undefined when it has those that it began with, or nobody knows. */
@@ -52,6 +55,12 @@ export class Member {
     stream.on("error", () => this.#wake?.());
     // An idle connection reads, so that its end is seen.
     stream.resume();
+  }
+
+  /** The text of an error; undefined where it comes as all texts do. */
+  get decode(): ((bytes: Uint8Array) => string) | undefined {
+    const { results } = this;
+    return results && ((bytes) => singleByteSet(results).decode(bytes) ?? "");
   }
 
   get open(): boolean {

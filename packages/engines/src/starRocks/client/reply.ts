@@ -28,9 +28,10 @@ export type EndReply = Omit<OkReply, "affectedRows" | "insertId" | "info">;
 
 const columnsMax = 65_535;
 
-export function readHead(payload: Uint8Array): Head {
+/** `decode`: how its errors are read, where it answers in another set than utf8mb4. */
+export function readHead(payload: Uint8Array, decode = utf8): Head {
   const first = payload[0];
-  if (first === 0xff) return { kind: "error", error: readError(payload) };
+  if (first === 0xff) return { kind: "error", error: readError(payload, decode) };
   if (first === 0xfb) return { kind: "localInfile", name: payload.subarray(1) };
   if (first === 0x00) return { kind: "ok", ok: readOk(payload) };
   const reader = new ByteReader(payload);
@@ -62,12 +63,14 @@ function infoOf(reader: ByteReader): string {
   return new TextDecoder().decode(reader.lenencBytes());
 }
 
-export function readError(payload: Uint8Array): ServerError {
+const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+export function readError(payload: Uint8Array, decode = utf8): ServerError {
   const reader = new ByteReader(payload, 1);
   const number = reader.u16();
   const marked = payload[reader.at] === 0x23;
   const sqlState = marked ? new TextDecoder().decode(payload.subarray(4, 9)) : "HY000";
-  return { number, sqlState, message: new TextDecoder().decode(payload.subarray(marked ? 9 : 3)) };
+  return { number, sqlState, message: decode(payload.subarray(marked ? 9 : 3)) };
 }
 
 /**

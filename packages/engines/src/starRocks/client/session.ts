@@ -156,6 +156,7 @@ export async function bringNames(
   const names = namesOf(session);
   if (names === member.names) return;
   member.names = names;
+  member.results = undefined;
   const done = await ask(member, `SET NAMES ${names}`, signal);
   if (!done.ok) await ask(member, "SET NAMES utf8mb4", signal);
 }

@@ -105,9 +105,11 @@ function apply(change: SettingChange, context: VariableContext): Changed {
       if (charset === undefined) return err(ownErrors.notSupported("this expression in SET"));
       const collation = change.collation && assignedValue(change.collation, context);
       const name = typeof collation === "string" ? collation : undefined;
-      return charset === byDefault
-        ? ok(comparing({ ...client, charset: utf8mb4 }, undefined))
-        : withCharset(client, String(charset), name);
+      const read =
+        charset === byDefault
+          ? ok(comparing({ ...client, charset: utf8mb4 }, undefined))
+          : withCharset(client, String(charset), name);
+      return read.ok ? ok(answeredIn(read.value, read.value.charset.name)) : read;
     }
     case "variable": {
       const value = change.values[0] && assignedValue(change.values[0], context);
@@ -277,14 +279,18 @@ function withComputed(client: ClientSession, name: string, value: Assigned): Cha
   }
 }
 
-/** Results are utf8mb4 whatever is asked for; NULL asks for exactly that: no conversion. */
+/** NULL asks for no conversion, which here is utf8mb4. */
 function withResultsCharset(client: ClientSession, value: Assigned): Changed {
   if (value === null || value === byDefault) {
     return ok(stored(client, "character_set_results", value === null ? null : utf8mb4.name));
   }
   const charset = charsetNamed(String(value));
   if (charset === undefined) return err(ownErrors.unknownCharset(String(value)));
-  return ok(stored(client, "character_set_results", charset.name));
+  return ok(answeredIn(client, charset.name));
+}
+
+function answeredIn(client: ClientSession, name: string): ClientSession {
+  return tracked(stored(client, "character_set_results", name), "character_set_results", name);
 }
 
 function withZone(client: ClientSession, name: string): Changed {

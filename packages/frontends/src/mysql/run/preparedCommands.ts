@@ -17,7 +17,14 @@ import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { Command, Execute } from "@gateway/wire/mysql/command.ts";
-import { parseExecute, withTypes, type BoundParameters } from "@gateway/wire/mysql/execute.ts";
+import { isSingleByte } from "@gateway/wire/mysql/singleByte.ts";
+import {
+  parseExecute,
+  recoded,
+  withTypes,
+  type BoundParameters,
+  type ExecuteValues,
+} from "@gateway/wire/mysql/execute.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Responder } from "./responder.ts";
 import type { AnswerForm } from "./resultSet.ts";
@@ -134,16 +141,28 @@ function executeOnServer(
   const bound = withTypes(body, { parameters, types: statements.types(id) });
   if ("kind" in bound) return responder.putError(ownErrors.malformedParameters());
   statements.bind(id, bound.types);
+  const values = valuesRead(responder.client, bound, longData.values);
+  if (!values.ok) return responder.putError(values.error);
   const wantsCursor = (cursor & cursorReadOnly) !== 0 && statement.kind === "select";
   const execution = {
     parameters,
-    body: bound.body,
-    longData: longData.values,
+    ...values.value,
     ...(wantsCursor && { cursor: { wanted: 0 } }),
   };
   const own = sessionKinds.has(statement.kind) ? relayed : { ...relayed, execution };
   const asked = { source, statement, sql, parameters: [], otherwise: undefined, relayed: own };
   return wantsCursor ? openCursor(parts, id, asked) : runStatement(responder, asked, binaryForm);
+}
+
+/** The values as texts go to a server: as utf8mb4. */
+function valuesRead(
+  { charset }: Responder["client"],
+  bound: Parameters<typeof recoded>[0],
+  longData: ReadonlyMap<number, Uint8Array>,
+): Result<ExecuteValues, ErrorReply> {
+  if (!isSingleByte(charset.name)) return ok({ body: bound.body, longData });
+  const values = recoded(bound, longData, charset.decode);
+  return values === undefined ? err(ownErrors.malformedParameters()) : ok(values);
 }
 
 /** Runs a bound statement as far as its columns; rows come when they are fetched. */

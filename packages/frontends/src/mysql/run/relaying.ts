@@ -6,6 +6,7 @@ import { allSpeakMysql } from "@gateway/core/query/reached.ts";
 import type { Statement } from "@gateway/core/sql/statement.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
+import { resultsOf } from "../session/clientSession.ts";
 import type { Responder } from "./responder.ts";
 
 /** The client's own words, for a server that reads them as they are. */
@@ -41,5 +42,6 @@ export function callOf(
 ): MysqlCall {
   const foundRows = (client.capabilities & capability.foundRows) !== 0;
   const ignoreSpace = (client.capabilities & capability.ignoreSpace) !== 0;
-  return { home, foundRows, ignoreSpace, next, execution, files };
+  const results = resultsOf(client);
+  return { home, foundRows, ignoreSpace, results, next, execution, files };
 }

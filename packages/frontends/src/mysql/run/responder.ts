@@ -26,7 +26,9 @@ import {
   withWarning,
   type ClientSession,
   type Warning,
+  resultsOf,
 } from "../session/clientSession.ts";
+import { singleByteSet } from "@gateway/wire/mysql/singleByte.ts";
 import { putErrorPacket, putOkPacket, type AnswerContext } from "../encode.ts";
 import { flushBytes } from "../limits.ts";
 import { forwardedStatement } from "../read/reading.ts";
@@ -109,7 +111,8 @@ export class Responder {
 
   /** Writes an error and keeps it for SHOW WARNINGS. */
   putError(reply: ErrorReply): false {
-    putErrorPacket(this.out, reply);
+    const results = resultsOf(this.client);
+    putErrorPacket(this.out, reply, results && singleByteSet(results).encode);
     const warning = { level: "Error", errno: reply.errno, text: reply.message } as const;
     this.client = { ...this.client, warnings: [warning], rowCount: -1 };
     return false;

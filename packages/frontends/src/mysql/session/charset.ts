@@ -1,20 +1,25 @@
 /**
- * How a client's bytes are read. Results are always sent as utf8mb4, which every definition says.
+ * How a client's bytes are read, and in what it is answered.
  *
- * Only character sets that clients really use are read; MySQL's `latin1` is Windows-1252.
+ * Only character sets that clients really use are read; MySQL's `latin1` is Windows-1252. What is answered here is
+ * utf8mb4, which its definitions say; errors, and what a server of MySQL's answers, are in the set that the client
+ * asked for, where that is one of a byte a character.
  */
+import {
+  isSingleByte,
+  singleByteSet,
+  type SingleByteName,
+} from "@gateway/wire/mysql/singleByte.ts";
 import { repeatedText } from "@gateway/wire/text.ts";
 import { collationNamed, collations } from "./collations.ts";
 
 /** A character set by MySQL's name, and how it reads. */
 export interface Charset {
-  readonly name: "utf8mb4" | "utf8mb3" | "ascii" | "latin1" | "binary";
+  readonly name: "utf8mb4" | "utf8mb3" | "ascii" | "binary" | SingleByteName;
   readonly collation: string;
   /** Undefined when the bytes are no text of this set. */
   readonly decode: (bytes: Uint8Array) => string | undefined;
 }
-
-const latin1Decoder = new TextDecoder("windows-1252");
 
 export const utf8mb4: Charset = {
   name: "utf8mb4",
@@ -26,14 +31,30 @@ const charsets: readonly Charset[] = [
   utf8mb4,
   { name: "utf8mb3", collation: "utf8mb3_general_ci", decode: repeatedText },
   { name: "ascii", collation: "ascii_general_ci", decode: repeatedText },
-  {
-    name: "latin1",
-    collation: "latin1_swedish_ci",
-    decode: (bytes) => latin1Decoder.decode(bytes),
-  },
+  ...singleByteOf({
+    latin1: "latin1_swedish_ci",
+    latin2: "latin2_general_ci",
+    latin7: "latin7_general_ci",
+    cp1250: "cp1250_general_ci",
+    cp1251: "cp1251_general_ci",
+    cp1256: "cp1256_general_ci",
+    cp1257: "cp1257_general_ci",
+    koi8r: "koi8r_general_ci",
+    koi8u: "koi8u_general_ci",
+    cp866: "cp866_general_ci",
+    macroman: "macroman_general_ci",
+  }),
   // A client with the set `binary` still sends its statements as text.
   { name: "binary", collation: "binary", decode: repeatedText },
 ];
+
+function singleByteOf(own: Readonly<Record<SingleByteName, string>>): readonly Charset[] {
+  return Object.entries(own).flatMap(([name, collation]) =>
+    isSingleByte(name)
+      ? [{ name, collation, decode: (bytes: Uint8Array) => singleByteSet(name).decode(bytes) }]
+      : [],
+  );
+}
 
 /** By the name a client writes in SET NAMES; undefined for sets that are not read. */
 export function charsetNamed(name: string): Charset | undefined {

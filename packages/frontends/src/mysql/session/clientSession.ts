@@ -10,8 +10,9 @@ import type { Session } from "@gateway/core/query/query.ts";
 import type { Isolation } from "@gateway/core/sql/session/statement.ts";
 import { utc, type Zone } from "@gateway/core/type/zone.ts";
 import { capability, serverStatus } from "@gateway/wire/mysql/protocol.ts";
+import { isSingleByte, type SingleByteName } from "@gateway/wire/mysql/singleByte.ts";
 import type { Tracked } from "@gateway/wire/mysql/reply.ts";
-import { charsetOf, type Charset } from "./charset.ts";
+import { charsetOf, utf8mb4, type Charset } from "./charset.ts";
 import type { Claim } from "../machine.ts";
 
 /** A system or user variable. */
@@ -46,6 +47,7 @@ export interface ClientSession {
   readonly readOnlyTransaction: boolean;
   /** Of the next transaction alone; undefined where nothing was asked for. */
   readonly next: NextTransaction | undefined;
+  /** How its texts are read; in what it is answered stands in `settings`. */
   readonly charset: Charset;
   readonly zone: Zone;
   /** Rows after which a SELECT ends; undefined means all. Set by `sql_select_limit`. */
@@ -74,6 +76,7 @@ export function openClientSession(
   claim: Claim,
   connectionId: number,
 ): ClientSession {
+  const charset = charsetOf(claim.collation);
   return {
     session,
     capabilities: claim.capabilities,
@@ -83,15 +86,23 @@ export function openClientSession(
     readOnly: false,
     readOnlyTransaction: false,
     next: undefined,
-    charset: charsetOf(claim.collation),
+    charset,
     zone: utc,
     rowLimit: undefined,
-    settings: noSettings,
+    settings: charset === utf8mb4 ? noSettings : new Map([["character_set_results", charset.name]]),
     warnings: [],
     rowCount: 0,
     foundRows: 0,
     tracked: [],
   };
+}
+
+/** The set that errors, and a server of MySQL's, are to answer in; undefined for utf8mb4, or for what that serves as well. */
+export function resultsOf({
+  settings,
+}: Pick<ClientSession, "settings">): SingleByteName | undefined {
+  const set = settings.get("character_set_results");
+  return typeof set === "string" && isSingleByte(set) ? set : undefined;
 }
 
 /** What `LAST_INSERT_ID()` answers: the last id that a server of the family made for the session; 0 for none. */

@@ -11,6 +11,8 @@ describe("the collation of a handshake", () => {
     [215, "utf8mb3_vietnamese_ci", "utf8mb3"],
     [224, "utf8mb4_unicode_ci", "utf8mb4"],
     [246, "utf8mb4_unicode_520_ci", "utf8mb4"],
+    [58, "cp1257_bin", "cp1257"],
+    [7, "koi8r_general_ci", "koi8r"],
     [1, undefined, "utf8mb4"],
   ])("%s is %s, and what a client writes is %s", (id, name, charset) => {
     expect(collationNamed(id)).toBe(name);

@@ -1,0 +1,92 @@
+/** Clients of other character sets than utf8mb4. */
+import { gatewayError } from "@gateway/core/error.ts";
+import { describe, expect, it } from "vitest";
+import { clientOf, doneOf, failureOf, resultOf, serverOf } from "../rig/mysql.ts";
+
+const described = { parameters: [{ kind: "null" }], columns: [] } as const;
+const refused = gatewayError("query.invalid", {
+  message: "no ąž",
+  vendor: { of: "mysql", code: 1054, sqlState: "42S22" },
+});
+
+const openServer = (speaks: { readonly speaks?: "mysql" } = { speaks: "mysql" }) =>
+  serverOf({
+    answers: {
+      "select 'ąž'": [doneOf()],
+      "select ?": [doneOf()],
+      "select ą": [{ kind: "failed", error: refused }],
+      "SET SESSION collation_connection = 'cp1257_general_ci'": [doneOf()],
+      "select a": resultOf([{ name: "a", type: { kind: "text" }, nullable: true }], [["ąž"]]),
+    },
+    descriptions: { "select ?": described },
+    dialect: "mysql",
+    ...speaks,
+  });
+
+describe("a client of another character set", () => {
+  it("is read in the one of its login, and answered in it by a server of MySQL's", async () => {
+    await using server = await openServer();
+    await using client = await clientOf(server, { charset: "CP1257_BIN" });
+    await client.query("select 'ąž'");
+    const [query] = server.door.queries;
+    expect(query?.mysql?.results).toBe("cp1257");
+    expect(query?.session.settings.get("collation_connection")).toBe("cp1257_bin");
+    await client.query("set names utf8mb4");
+    await client.query("select 'ąž'");
+    expect(server.door.queries.at(-1)?.mysql?.results).toBeUndefined();
+  });
+
+  it("has its own for what it writes and for what it reads, as it says", async () => {
+    await using server = await openServer();
+    await using client = await clientOf(server);
+    const asked = async () => {
+      await client.query("select 'ąž'");
+      return server.door.queries.at(-1)?.mysql?.results;
+    };
+    await client.query("set character_set_results = cp1257");
+    expect(await asked()).toBe("cp1257");
+    await client.query("set character_set_results = null");
+    expect(await asked()).toBeUndefined();
+    await client.query("set character_set_client = cp1257");
+    expect(await asked()).toBeUndefined();
+    await client.query("set names cp1257");
+    expect(await asked()).toBe("cp1257");
+  });
+
+  it("gets errors in it", async () => {
+    await using server = await openServer();
+    await using client = await clientOf(server, { charset: "CP1257_BIN" });
+    expect((await failureOf(client.query("select ą"))).message).toBe("no ąž");
+  });
+
+  it("has the values of its prepared statements read in it", async () => {
+    await using server = await openServer();
+    await using client = await clientOf(server, { charset: "CP1257_BIN" });
+    await client.execute("select ?", ["ąž"]);
+    const body = server.door.queries.at(-1)?.mysql?.execution?.body ?? [];
+    expect(Buffer.from(body).toString("latin1")).toContain(
+      `\x04${Buffer.from("ąž").toString("latin1")}`,
+    );
+  });
+
+  it("reads what comes from other engines by what its definitions say", async () => {
+    await using server = await openServer({});
+    await using client = await clientOf(server, { charset: "CP1257_BIN" });
+    expect((await client.query("select a"))[0]).toEqual([{ a: "ąž" }]);
+  });
+
+  it("is told of all three variables", async () => {
+    await using server = await openServer();
+    await using client = await clientOf(server);
+    const [set] = await client.query("set names cp1257");
+    expect(set).toMatchObject({
+      stateChanges: {
+        systemVariables: {
+          character_set_client: "cp1257",
+          character_set_connection: "cp1257",
+          character_set_results: "cp1257",
+        },
+      },
+    });
+  });
+});
