@@ -2,6 +2,7 @@
 import { gatewayError } from "@gateway/core/error.ts";
 import { describe, expect, it } from "vitest";
 import { clientOf, doneOf, failureOf, resultOf, serverOf } from "../rig/mysql.ts";
+import { charsetNamed } from "./charset.ts";
 
 const described = { parameters: [{ kind: "null" }], columns: [] } as const;
 const refused = gatewayError("query.invalid", {
@@ -14,6 +15,7 @@ const openServer = (speaks: { readonly speaks?: "mysql" } = { speaks: "mysql" })
     answers: {
       "select 'ąž'": [doneOf()],
       "select ?": [doneOf()],
+      "select '💩ą𝄞'": [doneOf()],
       "select ą": [{ kind: "failed", error: refused }],
       "SET SESSION collation_connection = 'cp1257_general_ci'": [doneOf()],
       "select a": resultOf([{ name: "a", type: { kind: "text" }, nullable: true }], [["ąž"]]),
@@ -73,6 +75,15 @@ describe("a client of another character set", () => {
     await using server = await openServer({});
     await using client = await clientOf(server, { charset: "CP1257_BIN" });
     expect((await client.query("select a"))[0]).toEqual([{ a: "ąž" }]);
+  });
+
+  it("has characters of four bytes in two halves, where it says utf8", async () => {
+    await using server = await openServer();
+    await using client = await clientOf(server, { charset: "UTF8_GENERAL_CI" });
+    await client.query("select '💩ą𝄞'");
+    expect(server.door.queries[0]?.sql).toBe("select '💩ą𝄞'");
+    // Half of one is none.
+    expect(charsetNamed("utf8")?.decode(Uint8Array.of(0xed, 0xa0, 0xbd, 0x61))).toBeUndefined();
   });
 
   it("is told of all three variables", async () => {

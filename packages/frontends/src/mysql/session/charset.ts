@@ -29,7 +29,7 @@ export const utf8mb4: Charset = {
 
 const charsets: readonly Charset[] = [
   utf8mb4,
-  { name: "utf8mb3", collation: "utf8mb3_general_ci", decode: repeatedText },
+  { name: "utf8mb3", collation: "utf8mb3_general_ci", decode: utf8mb3Text },
   { name: "ascii", collation: "ascii_general_ci", decode: repeatedText },
   ...singleByteOf({
     latin1: "latin1_swedish_ci",
@@ -47,6 +47,27 @@ const charsets: readonly Charset[] = [
   // A client with the set `binary` still sends its statements as text.
   { name: "binary", collation: "binary", decode: repeatedText },
 ];
+
+/**
+ * mysql2 under `utf8` writes a character of four bytes as two halves of three (CESU-8), which a server takes. The
+ * halves are looked for only where the bytes are no UTF-8.
+ */
+function utf8mb3Text(bytes: Uint8Array): string | undefined {
+  const text = repeatedText(bytes);
+  if (text !== undefined) return text;
+  const latin1 = Buffer.from(bytes).toString("latin1").replaceAll(bothHalves, characterOf);
+  return repeatedText(Buffer.from(latin1, "latin1"));
+}
+
+const bothHalves = /\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]/g;
+
+function characterOf(halves: string): string {
+  const [high, low] = [1, 4].map((at) => {
+    const [first, second] = [halves.charCodeAt(at), halves.charCodeAt(at + 1)];
+    return 0xd000 | ((first & 0x3f) << 6) | (second & 0x3f);
+  });
+  return Buffer.from(String.fromCharCode(high ?? 0, low ?? 0)).toString("latin1");
+}
 
 function singleByteOf(own: Readonly<Record<SingleByteName, string>>): readonly Charset[] {
   return Object.entries(own).flatMap(([name, collation]) =>
