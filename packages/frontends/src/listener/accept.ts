@@ -15,8 +15,8 @@ import {
   type FollowedConnection,
 } from "./connection.ts";
 import { backlogMax, handshakeMsMax, keepAliveMs, lingerMsMax, refusalsMax } from "./limits.ts";
-import { readingIntoOwn } from "./ownBuffer.ts";
-import { readProxyHeader } from "./proxyHeader.ts";
+import { readingIntoOwn } from "./socket/ownBuffer.ts";
+import { readProxyHeader } from "./socket/proxyHeader.ts";
 import { openTls, plainAddress, type TlsServer } from "./tls.ts";
 
 export interface ListenerOptions {

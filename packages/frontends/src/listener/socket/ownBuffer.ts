@@ -32,7 +32,7 @@ export function readingIntoOwn(accepted: Socket): Socket {
   return socket;
 }
 
-/** As Node's own sockets tell `data`, and as they keep it while nobody listens. False: read no more for now. */
+/** As Node's own sockets tell `data`, and as they keep it while nobody listens. False: read no more until it is asked for. */
 function take(socket: Socket, bytes: Buffer): boolean {
   if (socket.readableFlowing !== true || socket.readableLength > 0) return socket.push(bytes);
   socket.emit("data", bytes);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { proxyHeaderBytesMax } from "./limits.ts";
+import { proxyHeaderBytesMax } from "../limits.ts";
 import { readProxyHeader } from "./proxyHeader.ts";
 
 const signature = [13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 10];

@@ -3,8 +3,8 @@
  * 1 and 2). Pure: bytes in, an address or a refusal out.
  */
 import { isIP } from "node:net";
-import { proxyHeaderBytesMax, proxyLineBytesMax } from "./limits.ts";
-import { plainAddress } from "./tls.ts";
+import { proxyHeaderBytesMax, proxyLineBytesMax } from "../limits.ts";
+import { plainAddress } from "../tls.ts";
 
 export type ProxyHeader =
   /** The header is not complete yet. */
