@@ -23,6 +23,7 @@ export const postgresqlCases = {
           "postgresSame",
           "postgresMessages",
           "postgresqlModes",
+          "postgresqlIdle",
         ];
         await tested(tests, { GATEWAY_TEST_POSTGRES: server.url, SAME_ENGINE: "postgresql" });
       } finally {

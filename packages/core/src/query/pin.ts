@@ -44,6 +44,6 @@ export interface KeptListener {
   message(bytes: Uint8Array): Promise<void> | undefined;
   /** The server's value of a setting that it reports. */
   status(name: string, value: string): void;
-  /** The connection ended by itself, or was taken away. */
-  over(): void;
+  /** The connection ended by itself, or was taken away; `why` as the server said it. */
+  over(why?: GatewayError): void;
 }

@@ -3,7 +3,6 @@
  * has something on it. What that is, the server says: functions and DO leave what no text shows.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
-import { gatewayError } from "@gateway/core/error.ts";
 import type { PinnedLane, ScanEstimate } from "@gateway/core/port/backend.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
@@ -13,6 +12,7 @@ import { err, type Result } from "@gateway/core/result.ts";
 import { ask } from "./client/ask.ts";
 import type { Member } from "./client/member.ts";
 import type { Taken } from "./client/pool.ts";
+import { endOf } from "./client/reading.ts";
 import { estimateOn } from "./estimate.ts";
 import { nameOf } from "./identity.ts";
 import {
@@ -129,8 +129,7 @@ export class KeptConnection implements LookingLane {
 
   #refusal({ backendIdentity, group }: Identified): GatewayError | undefined {
     const { member } = this.#taken;
-    if (this.#closed || !member.open)
-      return gatewayError("engine.broken", { detail: member.broken });
+    if (this.#closed || !member.open) return endOf(member);
     if (nameOf(backendIdentity) === nameOf(this.#identity)) return undefined;
     const detail = "the connection is another's";
     return noBackendIdentity(backendIdentity.mode, group, { detail });

@@ -120,6 +120,7 @@ class Conversation {
         const resting = this.#phase === "idle" && this.#desk?.resting === true;
         if (resting) this.#connection.idle(true);
         this.#desk?.waiting();
+        if (resting) this.#desk?.rest();
         await this.#inbox.more();
         if (resting) this.#connection.idle(false);
       } else {

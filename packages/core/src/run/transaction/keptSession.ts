@@ -52,7 +52,7 @@ export class KeptSession implements Kept {
         if (this.#listener === undefined) this.#statuses.set(name, value);
         else this.#listener.status(name, value);
       },
-      over: () => this.#lost(gatewayError("engine.broken", { detail: goneText })),
+      over: (why) => this.#lost(why ?? gatewayError("engine.broken", { detail: goneText })),
     });
   }
 
@@ -65,7 +65,7 @@ export class KeptSession implements Kept {
     for (const [name, value] of this.#statuses) listener.status(name, value);
     this.#statuses.clear();
     this.#heard?.();
-    if (this.#state === "ended") listener.over();
+    if (this.#state === "ended") listener.over(this.#endedBy);
   }
 
   /** Takes the connection for one statement, which `cancel` ends when the slot is lost. Refused when it is gone, or another statement still runs. */
@@ -118,7 +118,7 @@ export class KeptSession implements Kept {
     this.#endedBy = reason;
     this.#cancel?.(reason);
     void this.end();
-    this.#listener?.over();
+    this.#listener?.over(reason);
   }
 }
 

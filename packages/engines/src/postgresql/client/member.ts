@@ -11,13 +11,17 @@ import {
   serverRow,
   serverTypes,
   type ServerMessage,
+  type ServerReport,
 } from "@gateway/wire/postgres/server.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
 import type { KeptListener } from "@gateway/core/query/pin.ts";
 import { turnWrites } from "../../connect/turn.ts";
+import { errorOf } from "../errors.ts";
 import { readDescription } from "./descriptions.ts";
 import { PreparedTexts } from "./prepared.ts";
 import { readsAsWritten } from "./reading.ts";
 import type { Server } from "./reach.ts";
+import { toldOf } from "./told.ts";
 import { readWhole, type Whole } from "./whole.ts";
 
 /** When so many bytes wait for their reader, the connection is read no further. */
@@ -75,6 +79,7 @@ export class Member {
   readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafe(bytes));
   #wake: (() => void) | undefined;
   #broken: string | undefined;
+  #farewell: ServerReport | undefined;
   #asked = false;
   #listener: KeptListener | undefined;
   #hearing = false;
@@ -88,7 +93,7 @@ export class Member {
     stream.on("data", (bytes: Buffer) => this.#take(bytes));
     stream.on("close", () => {
       this.#awake();
-      this.#listener?.over();
+      this.#listener?.over(this.farewell);
     });
     stream.on("end", () => this.#awake());
     stream.on("error", () => this.#awake());
@@ -109,6 +114,11 @@ export class Member {
   /** Why nothing more comes, for operators. */
   get broken(): string {
     return this.#broken ?? "the connection ended";
+  }
+
+  /** Why the server ended it of its own accord, while it was heard. */
+  get farewell(): GatewayError | undefined {
+    return this.#farewell && errorOf(this.#farewell, { sql: "", prefix: 0 });
   }
 
   /** An idle connection has nothing to say: bytes that nobody asked for are a lie, or its end. */
@@ -156,7 +166,7 @@ export class Member {
         case "frame": {
           const read = this.#read(step.frame);
           if (read === undefined) return undefined;
-          if (read.kind === "notification") void this.#listener?.message(this.#toldOf(step.frame));
+          if (read.kind === "notification") void this.#listener?.message(toldOf(step.frame, this));
           else if (read.kind !== "parameterStatus") return read;
           break;
         }
@@ -246,7 +256,7 @@ export class Member {
       switch (step.kind) {
         case "frame":
           if (step.frame.type === notificationResponse)
-            void this.#listener?.message(this.#toldOf(step.frame));
+            void this.#listener?.message(toldOf(step.frame, this));
           return this.#readyIn(step.frame) ? { kind: "ready" } : { kind: "other" };
         case "skipped":
           return { kind: "other" };
@@ -302,27 +312,15 @@ export class Member {
         if (step.kind === "wait") return void this.#stream.resume();
         const read = step.kind === "frame" ? this.#read(step.frame) : undefined;
         if (step.kind === "frame" && (read?.kind === "notification" || read?.kind === "notice"))
-          await listener.message(this.#toldOf(step.frame));
-        else if (read?.kind !== "parameterStatus") this.#break("a message that nobody asked for");
+          await listener.message(toldOf(step.frame, this));
+        else if (read?.kind === "error") {
+          this.#farewell = read.report;
+          this.#break("the server ended it");
+        } else if (read?.kind !== "parameterStatus") this.#break("a message that nobody asked for");
       }
     } finally {
       this.#hearing = false;
     }
-  }
-
-  /**
-   * As the listener is told it: a notification of the connection's own session says so by process 0, and one of another
-   * session here by that session's number, which its client knows.
-   */
-  #toldOf(frame: Frame): Uint8Array {
-    const bytes = wholeOf(frame);
-    const { type, body } = frame;
-    if (type !== notificationResponse || body.length < 4) return bytes;
-    const process = new DataView(body.buffer, body.byteOffset).getInt32(0);
-    const own = process === this.key?.process;
-    const told = own ? 0 : (this.peers?.get(process)?.session ?? process);
-    bytes.writeInt32BE(told, 5);
-    return bytes;
   }
 
   #hearNow(listener: KeptListener): void {
@@ -386,13 +384,4 @@ export class Member {
     else if (this.#listener !== undefined && !this.#asked) this.#hearNow(this.#listener);
     else if (this.#frames.pending >= heldBytesMax) this.#stream.pause();
   }
-}
-
-/** A frame as it came. */
-function wholeOf({ type, body }: Frame): Buffer {
-  const bytes = Buffer.allocUnsafe(body.length + 5);
-  bytes[0] = type;
-  bytes.writeInt32BE(body.length + 4, 1);
-  bytes.set(body, 5);
-  return bytes;
 }

@@ -6,12 +6,13 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { brokenError } from "../errors.ts";
 
-/** Why a connection says nothing more: it broke off, or was closed because a statement changed how it reads texts. */
+/** Why a connection says nothing more: the server ended it, it broke off, or was closed because a statement changed how it reads texts. */
 export function endOf(member: {
   readonly readsOtherwise: boolean;
+  readonly farewell: GatewayError | undefined;
   readonly broken: string;
 }): GatewayError {
-  return member.readsOtherwise ? readOtherwise : brokenError(member.broken);
+  return member.readsOtherwise ? readOtherwise : (member.farewell ?? brokenError(member.broken));
 }
 
 const readOtherwise = gatewayError("query.unsupported", {

@@ -25,6 +25,7 @@ import type { Failure } from "../failure.ts";
 import { FunctionCalls, type FunctionCall } from "./functionCall.ts";
 import { Series, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "../session/settings.ts";
+import { milliseconds } from "../session/units.ts";
 import { answerText } from "./simple.ts";
 import type { AsideRoom } from "./rowsAside.ts";
 import { relayedReader, type Relaying } from "../read/relayed.ts";
@@ -90,6 +91,10 @@ const terminated = gatewayError("gateway.draining", {
   message: "terminating connection due to administrator command",
 });
 
+const idleTooLong = gatewayError("protocol.timeout", {
+  message: "terminating connection due to idle-session timeout",
+});
+
 export class Desk implements KeyOwner {
   readonly #out: Outbox;
   /** What the server behind says of itself, where every engine of the session is one. */
@@ -108,6 +113,8 @@ export class Desk implements KeyOwner {
   /** The client's. */
   readonly user: string;
   readonly #slices: Host["slices"];
+  readonly #clock: Host["clock"];
+  #restLimit: Disposable | undefined;
   readonly #gone: DeskParts["gone"];
   /** Something of the client's is being answered. */
   #working = false;
@@ -122,6 +129,7 @@ export class Desk implements KeyOwner {
     this.#gone = (error) => parts.gone(error);
     this.user = session.identity.user;
     this.#slices = parts.host.slices;
+    this.#clock = parts.host.clock;
     this.#registration = keys.register(keyBytes, this);
     const { process } = this.#registration.key;
     this.#session = new ClientSession({ ...session, process }, () => this.#relays() !== "no");
@@ -147,6 +155,7 @@ export class Desk implements KeyOwner {
       forget: (what) => this.#series.forget(what),
       keeping: () => keeping.has(relays()),
       serverTimes: () => relays() === "always",
+      relays: () => relays() !== "no",
     });
     this.#implicit = new Implicit(this.#executor, this.#session);
     this.#seriesParts = { ...shared, executor: this.#executor, implicit: this.#implicit };
@@ -181,6 +190,21 @@ export class Desk implements KeyOwner {
     encodeSettings(this.#session, this.#out);
     if (!this.#heard.rest()) return;
     this.#out.put({ kind: "ready", status: this.#session.status });
+  }
+
+  /** The client is waited for: its own limit of a session at rest begins, where no server holds that. */
+  rest(): void {
+    const limit = this.#session.setting("idle_session_timeout");
+    if (limit === "0" || this.#session.pin !== undefined || this.#relays() === "always") return;
+    // Part of a message may have come meanwhile.
+    this.#stir();
+    const limitMs = milliseconds(limit) ?? 0;
+    this.#restLimit = this.#clock.timer(limitMs, () => this.#gone(idleTooLong));
+  }
+
+  #stir(): void {
+    this.#restLimit?.[Symbol.dispose]();
+    this.#restLimit = undefined;
   }
 
   /** Everything that came was answered: a cancel that comes now meets nothing, as in PostgreSQL. */
@@ -220,6 +244,7 @@ export class Desk implements KeyOwner {
 
   /** Answers a message; a promise only where that takes time. */
   perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
+    this.#stir();
     this.#heard.work();
     this.#working = true;
     const performed = this.#perform(message);
@@ -316,6 +341,7 @@ export class Desk implements KeyOwner {
 
   /** The client is gone: gives back the key, the portals, and a transaction that is open. */
   async end(): Promise<void> {
+    this.#stir();
     this.#registration[Symbol.dispose]();
     try {
       await this.#series.end();

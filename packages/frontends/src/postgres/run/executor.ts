@@ -13,7 +13,7 @@ import type { PostgresCall, Query } from "@gateway/core/query/query.ts";
 import { sentWith } from "@gateway/core/query/stages.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
-import { batchOf, columnOf } from "@gateway/core/type/build.ts";
+import { batchOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
@@ -24,6 +24,7 @@ import type { SignalName } from "./cancel.ts";
 import { ClientCopy, type CopyInbox } from "../value/copySource.ts";
 import { Execution, type Step, type Stop } from "./execution.ts";
 import { answerLocal, type Forget } from "../commands/localAnswer.ts";
+import { answeredIf, signalled } from "../commands/signalled.ts";
 import type { LocalStatement, NamedValue } from "../commands/local.ts";
 import { notFollowed, refusal } from "../failure.ts";
 import type { Outbox } from "../outbox.ts";
@@ -46,6 +47,8 @@ export interface ExecutorParts {
   /** What a session leaves on a connection of its own is kept there. */
   readonly keeping: () => boolean;
   readonly serverTimes: () => boolean;
+  /** Every engine of the session speaks its client's protocol. */
+  readonly relays: () => boolean;
   /** Signals the connection with this process number, if it is this one or another of the same user. */
   signal(process: number, name: SignalName): boolean | Promise<boolean>;
   /** Drops prepared statements or portals, as DEALLOCATE and DISCARD ask. */
@@ -86,7 +89,7 @@ export class Executor {
       const start = (signal: AbortSignal) =>
         this.#hasConnection && session.status !== "E" && isForgetting(kind.local) && keeping()
           ? this.#forgetBoth(kind.local, statement.statement, signal)
-          : this.#answer(kind.local, statement.asked === true ? signal : undefined);
+          : this.#answer(kind.local, this.#asks(statement, kind.local) ? signal : undefined);
       return this.#executionOf({ sql, queryId: undefined, formats, promised, copy, start });
     }
     const { catalog } = this.#parts;
@@ -262,6 +265,14 @@ export class Executor {
     }
   }
 
+  /** Whether the server has to hear of a setting now: to judge it, or because it would end what is open and at rest. */
+  #asks({ asked }: ReadStatement, local: LocalStatement): boolean {
+    if (asked === true || local.kind !== "set" || this.#parts.session.pin === undefined) {
+      return asked === true;
+    }
+    return this.#parts.relays() && local.changes.some(({ name }) => restingLimits.test(name));
+  }
+
   /** Asks the server whether it would take a setting, which it then forgets: the session keeps it. */
   async #judge(
     changes: readonly NamedValue[],
@@ -350,6 +361,8 @@ export class Executor {
   }
 }
 
+/** Limits of a transaction that nobody asks anything of. */
+const restingLimits = /^(?:idle_in_transaction_session|transaction)_timeout$/;
 const relayedRows: readonly NativeFormat[] = ["postgresRows", "postgresCopy"];
 const settingQuestion = readStatement("SELECT pg_catalog.set_config($1, $2, true)", "postgres");
 const simpleCall: PostgresCall = {
@@ -372,23 +385,6 @@ function ownStatement(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Statement {
 function undone({ session }: Statement): Statement {
   const ends = session?.kind === "commit" || session?.kind === "rollback";
   return readStatement(ends && session.chain ? "ROLLBACK AND CHAIN" : "ROLLBACK", "postgres");
-}
-
-/** The server's row of a signal that was sent. */
-async function* signalled({ label }: Signal): ResultStream {
-  const columns = [columnOf(label, { kind: "boolean" })];
-  yield { kind: "columns", columns };
-  yield { kind: "batch", batch: batchOf(columns, [[true]]) };
-  yield { kind: "done", stats: noStats };
-}
-
-/** The same once another process has sent it; the server's own answer where that knows no such connection. */
-async function* answeredIf(
-  sent: Promise<boolean>,
-  signal: Signal,
-  otherwise: () => ResultStream,
-): ResultStream {
-  yield* (await sent) ? signalled(signal) : otherwise();
 }
 
 const noStats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 };

@@ -67,8 +67,8 @@ export class Heard {
       status: (name, value) => {
         if (settings) this.#status(name, value);
       },
-      over: () => {
-        if (!this.#working) this.#parts.gone(lost);
+      over: (why) => {
+        if (!this.#working) this.#parts.gone(why ?? lost);
       },
     };
   }
