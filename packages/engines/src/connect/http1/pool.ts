@@ -113,11 +113,10 @@ export class Http1Pool implements ConnectionOwner {
 
   readonly #serve = (): void => {
     this.#due = false;
-    for (const waiting of this.#waiting.values()) {
-      // One that was asked for before it may have cancelled it.
-      if (waiting.place === undefined) continue;
-      const connection = this.#takeIdle();
-      if (connection === undefined) break;
+    for (;;) {
+      const waiting = this.#waiting.first?.value;
+      const connection = waiting && this.#takeIdle();
+      if (waiting === undefined || connection === undefined) break;
       waiting.leave();
       waiting.askOn(connection);
     }

@@ -199,7 +199,7 @@ export class Desk implements KeyOwner {
     // Part of a message may have come meanwhile.
     this.#stir();
     const limitMs = milliseconds(limit) ?? 0;
-    this.#restLimit = this.#clock.timer(limitMs, () => this.#gone(idleTooLong));
+    if (limitMs > 0) this.#restLimit = this.#clock.timer(limitMs, () => this.#gone(idleTooLong));
   }
 
   #stir(): void {
