@@ -63,6 +63,9 @@ interface Performed extends Received {
   readonly effects: readonly Effect[];
 }
 
+/** What an effect leads to, where it takes time or fails. */
+type Pending = Failure | Promise<Failure | undefined | void>;
+
 /** Serves the connection; resolves when it is over and everything it held is given back. */
 export async function converse(
   connection: FollowedConnection,
@@ -168,7 +171,7 @@ class Conversation {
 
   async #settle(desk: Desk, received: Received): Promise<void> {
     const failure = await desk.settle();
-    if (failure !== undefined) await this.#fail(failure.error, failure.place);
+    if (failure !== undefined) await this.#failed(failure);
     await this.#happen(received);
   }
 
@@ -192,14 +195,15 @@ class Conversation {
     return this.#out.full ? this.#out.flush() : undefined;
   }
 
-  async #performRest(pending: Promise<void>, next: number, happening: Performed): Promise<void> {
-    await pending;
+  async #performRest(pending: Pending, next: number, happening: Performed): Promise<void> {
+    const failure = pending instanceof Promise ? await pending : pending;
+    if (failure !== undefined) await this.#failed(failure);
     if (this.#over || this.#connection.over) return;
     const rest = this.#performFrom(next, happening);
     if (rest !== undefined) await rest;
   }
 
-  #perform(effect: Effect, { message, violation, before }: Performed): Promise<void> | undefined {
+  #perform(effect: Effect, { message, violation, before }: Performed): Pending | undefined {
     switch (effect) {
       case "answerSsl":
         return this.#encrypt(answerSsl(this.#encryptionParts));
@@ -238,20 +242,16 @@ class Conversation {
 
   /** A text that can not be read makes an open transaction fail, like every error in it. */
   async #reportText(violation: Violation | undefined): Promise<void> {
-    const error = textError(violation);
-    const failed = await this.#desk?.refuse({ error, place: {} });
-    await this.#fail(failed?.error ?? error, {});
+    await this.#failed({ error: textError(violation), place: {} });
   }
 
-  #serve(message: FrontendMessage): Promise<void> | undefined {
-    const served = this.#desk?.perform(message);
-    if (served instanceof Promise) return this.#served(served);
-    return served === undefined ? undefined : this.#fail(served.error, served.place);
+  #serve(message: FrontendMessage): Pending | undefined {
+    return this.#desk?.perform(message);
   }
 
-  async #served(pending: Promise<Failure | undefined>): Promise<void> {
-    const failure = await pending;
-    if (failure !== undefined) await this.#fail(failure.error, failure.place);
+  async #failed(failure: Failure): Promise<void> {
+    const { error, place } = (await this.#desk?.failed(failure)) ?? failure;
+    await this.#fail(error, place);
   }
 
   async #checkPassword(body: Uint8Array): Promise<void> {

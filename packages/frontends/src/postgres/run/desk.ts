@@ -237,41 +237,32 @@ export class Desk implements KeyOwner {
   }
 
   /** Answers what waited. */
-  async settle(): Promise<Failure | undefined> {
+  settle(): Promise<Failure | undefined> {
     this.#working = true;
-    return await this.#ended(await this.#series.settle());
+    return this.#series.settle();
   }
 
-  /** Answers a message; a promise only where that takes time. */
+  /** Answers a message; a promise only where that takes time. Of a failure `failed` has to hear. */
   perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
     this.#stir();
     this.#heard.work();
     this.#working = true;
-    const performed = this.#perform(message);
-    if (performed instanceof Promise) return this.#awaited(performed);
-    return performed === undefined ? undefined : this.#ended(performed);
+    return this.#perform(message);
   }
 
-  async #awaited(pending: Promise<Failure | undefined>): Promise<Failure | undefined> {
-    const failure = await pending;
-    return failure === undefined ? undefined : await this.#ended(failure);
-  }
-
-  /** A failure ends an implicit transaction at once; in the client's own one nothing more runs until its ROLLBACK. */
-  async #ended(failure: Failure | undefined): Promise<Failure | undefined> {
-    if (failure !== undefined && this.#terminated) return { error: terminated, place: {} };
-    if (failure === undefined || this.#session.pin === undefined) return failure;
+  /**
+   * Takes the failure of a message, also of one that was refused before it was read, and answers what its client is told.
+   * It ends an implicit transaction at once; in the client's own one nothing more runs until its ROLLBACK.
+   */
+  async failed(failure: Failure): Promise<Failure> {
+    if (this.#terminated) return { error: terminated, place: {} };
+    if (this.#session.pin === undefined) return failure;
     if (!this.#implicit.open) this.#session.fail();
     else {
       await this.#series.end();
       await this.#implicit.leave(true);
     }
     return failure;
-  }
-
-  /** Takes the failure of a message that was refused before it was read. */
-  refuse(failure: Failure): Promise<Failure | undefined> {
-    return this.#ended(failure);
   }
 
   #perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {

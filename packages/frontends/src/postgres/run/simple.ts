@@ -4,10 +4,11 @@
  */
 import type { ClientSession } from "../session/clientSession.ts";
 import { encodeEvent, noTransaction } from "../encode.ts";
-import type { Stop } from "./execution.ts";
+import type { ErrorPlace } from "../errors.ts";
+import type { Step, Stop } from "./execution.ts";
 import type { Implicit } from "./implicit.ts";
 import type { Outbox } from "../outbox.ts";
-import type { Executor } from "./executor.ts";
+import type { Executor, Order } from "./executor.ts";
 import type { Failure } from "../failure.ts";
 import type { Series } from "./series.ts";
 import {
@@ -43,12 +44,13 @@ export async function answerText(text: string, parts: SimpleParts): Promise<Fail
   if (!statements.ok) return { error: statements.error, place: { sql: text } };
   const { length } = statements.value;
   if (length === 0) out.put({ kind: "emptyQuery" });
+  const [first] = statements.value;
   let failure: Failure | undefined;
-  for (const [index, statement] of statements.value.entries()) {
-    const piece = { statement, text, several: length > 1, last: index === length - 1 };
-    failure = await answerOne(piece, parts);
-    if (failure !== undefined) break;
-  }
+  if (length === 1 && first !== undefined && isPlain(first, implicit)) {
+    const execution = parts.executor.prepare(orderOf(first));
+    const stop = await parts.executor.step(execution, allRows);
+    failure = tell({ stop, queryId: execution.plan.queryId }, placeOf(first, text), out);
+  } else failure = await answerEach(statements.value, text, parts);
   if (implicit.open) await series.end();
   const leaving = implicit.open ? implicit.leave(failure !== undefined) : implicit.forget();
   const error = leaving instanceof Promise ? await leaving : leaving;
@@ -58,27 +60,56 @@ export async function answerText(text: string, parts: SimpleParts): Promise<Fail
   return failure ?? (error && { error, place: {} });
 }
 
+/** Nothing of it is about more than the statement itself. Most texts are one of these, so they take no other turn. */
+function isPlain({ kind, cursor }: ReadStatement, implicit: Implicit): boolean {
+  return kind.kind === "query" && cursor === undefined && !implicit.open;
+}
+
+/** Answers one after the other, up to the first failure. */
+async function answerEach(
+  statements: readonly ReadStatement[],
+  text: string,
+  parts: SimpleParts,
+): Promise<Failure | undefined> {
+  const { length } = statements;
+  for (const [index, statement] of statements.entries()) {
+    const piece = { statement, text, several: length > 1, last: index === length - 1 };
+    const failure = await answerOne(piece, parts);
+    if (failure !== undefined) return failure;
+  }
+  return undefined;
+}
+
 async function answerOne(piece: Piece, parts: SimpleParts): Promise<Failure | undefined> {
   const { statement, text, several } = piece;
-  const place = { sql: text, statementStart: statement.start };
+  const place = placeOf(statement, text);
   const { session, out, implicit } = parts;
   if (several && session.pin === undefined) session.mark();
   const entering = implicit.refusal(statement) ?? enter(piece, parts);
   const refused = entering instanceof Promise ? await entering : entering;
   if (refused !== undefined) return { error: refused, place };
-  const { stop, queryId } = await run(statement, text, parts);
-  if (stop.kind === "failed") {
-    return { error: stop.error, place: queryId === undefined ? place : { ...place, queryId } };
-  }
-  if (stop.kind === "suspended") throw new Error("a simple query has no row limit");
+  const ran = await run(statement, text, parts);
   // The implicit transaction commits before the client is told that its last statement is done.
-  if (piece.last && implicit.open) {
+  if (ran.stop.kind === "complete" && piece.last && implicit.open) {
     await parts.series.end();
     const error = await implicit.leave(false);
     if (error !== undefined) return { error, place };
   }
+  return tell(ran, place, out);
+}
+
+/** Tells the client that its statement is done. */
+function tell({ stop, queryId }: Ran, place: ErrorPlace, out: Outbox): Failure | undefined {
+  if (stop.kind === "failed") {
+    return { error: stop.error, place: queryId === undefined ? place : { ...place, queryId } };
+  }
+  if (stop.kind === "suspended") throw new Error("a simple query has no row limit");
   out.put({ kind: "commandComplete", tag: stop.tag });
   return undefined;
+}
+
+function placeOf({ start }: ReadStatement, text: string): ErrorPlace {
+  return { sql: text, statementStart: start };
 }
 
 /** Begins the transaction of the text where this statement is the first that needs it. */
@@ -111,10 +142,15 @@ async function run(statement: ReadStatement, text: string, parts: SimpleParts): 
     encodeEvent(noTransaction, session, out);
   }
   if (kind.kind === "transaction" && kind.ends) await series.end();
-  const order = { statement, parameters: [], formats: [], promised: undefined };
-  const execution = executor.prepare(order);
-  const stop = await executor.step(execution, { maxRows: 0, announce: "rows" });
+  const execution = executor.prepare(orderOf(statement));
+  const stop = await executor.step(execution, allRows);
   return { stop, queryId: execution.plan.queryId };
+}
+
+const allRows: Step = { maxRows: 0, announce: "rows" };
+
+function orderOf(statement: ReadStatement): Order {
+  return { statement, parameters: [], formats: [], promised: undefined };
 }
 
 function preparedFrom(statement: ReadStatement, text: string): Prepared {
