@@ -40,6 +40,8 @@ export function candidateSource(
   excluded: ReadonlySet<string>,
   order?: readonly string[],
 ): CandidateSource {
+  const sole = group.members.length === 1 ? group.members[0] : undefined;
+  if (sole !== undefined) return soleSource(sole, group.maxRunning, excluded);
   const members = group.members.filter(({ cluster }) => !excluded.has(cluster));
   if (members.length === 0) return { kind: "none" };
   const draw = group.strategy.draw();
@@ -49,6 +51,18 @@ export function candidateSource(
     const ordered = order === undefined ? drawn : inOrder(drawn, order);
     return ordered.map((member) => candidateOf(member, group.maxRunning));
   };
+  return { kind: "some", candidates };
+}
+
+/** Most groups have one member: there is no order, and nothing is drawn. */
+function soleSource(
+  member: GroupMember,
+  maxRunning: number,
+  excluded: ReadonlySet<string>,
+): CandidateSource {
+  if (excluded.has(member.cluster)) return { kind: "none" };
+  const candidates: AdmitRequest["candidates"] = () =>
+    member.usable() && member.runningMax() > 0 ? [candidateOf(member, maxRunning)] : [];
   return { kind: "some", candidates };
 }
 

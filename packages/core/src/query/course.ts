@@ -69,7 +69,15 @@ export async function answerOf(course: Course): Promise<Answer> {
     const { value } = step;
     if (value instanceof Promise) {
       if (events.length > 0) return begun(course, value, events);
-      step = await after(course, value);
+      // As `after` does, whose promise each query would pay.
+      let came: unknown;
+      try {
+        came = await value;
+      } catch (bug) {
+        step = course.throw(bug);
+        continue;
+      }
+      step = course.next(came);
     } else {
       if (value.kind === "done") putDone(value, events);
       else if (value.kind !== "progress" && value.kind !== "queued") events.push(value);

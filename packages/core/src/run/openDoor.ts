@@ -13,7 +13,7 @@ import type { DataPlane } from "./step/plane.ts";
 import { PolledQueries } from "./poll/polled.ts";
 import { answerQuery, runQuery } from "./run.ts";
 import { tablesFor } from "./tables.ts";
-import { reachedOf, targetOf } from "./target.ts";
+import { reachedIn, targetOf } from "./target.ts";
 
 /** Length of a claimed name in an audit line. */
 const auditNameMax = 128;
@@ -65,7 +65,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     },
     catalogs: () => generations.active?.catalogs() ?? [],
     learned: () => generations.active?.learned?.(),
-    engines: () => reachedOf(generations.active?.backends() ?? []),
+    engines: reachedIn(generations),
     scram: (user) => generations.active?.authenticator.scram?.(user),
     authenticate: authenticateBy(plane, noteRefusal),
     refused: noteRefusal,

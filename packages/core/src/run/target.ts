@@ -7,6 +7,7 @@ import type { Backend } from "../port/backend.ts";
 import type { ReachedEngine } from "../query/reached.ts";
 import type { Query } from "../query/query.ts";
 import { ok, type Result } from "../result.ts";
+import type { Generation, Generations } from "../snapshot/generation.ts";
 import { unthrown } from "./step/ask.ts";
 import type { DataPlane } from "./step/plane.ts";
 import { Unrecorded } from "./step/underway.ts";
@@ -33,9 +34,53 @@ export function targetOf(
   });
 }
 
-/** What a frontend may know of them: nothing that it could call. */
+/** What a frontend may know of them, as it is at any time: nothing that it could call. */
 export function reachedOf(backends: readonly Backend[]): readonly ReachedEngine[] {
-  return backends.map(({ dialect, catalogs, speaks, statuses, keeps }) =>
-    speaks === undefined ? { dialect, catalogs } : { dialect, catalogs, speaks, statuses, keeps },
+  return backends.map((backend) =>
+    backend.speaks === undefined ? viewOf(backend) : serverViewOf(backend),
   );
+}
+
+/** The same of all that a configuration has open. Frontends ask several times for each statement, so it is made once. */
+export function reachedIn(
+  generations: Pick<Generations, "active">,
+): () => readonly ReachedEngine[] {
+  let made: readonly ReachedEngine[] = [];
+  let of: Generation | undefined;
+  return () => {
+    const { active } = generations;
+    if (active !== of) {
+      made = reachedOf(active?.backends() ?? []);
+      of = active;
+    }
+    return made;
+  };
+}
+
+function viewOf(backend: Backend): ReachedEngine {
+  return {
+    get dialect() {
+      return backend.dialect;
+    },
+    get catalogs() {
+      return backend.catalogs;
+    },
+  };
+}
+
+function serverViewOf(backend: Backend): ReachedEngine {
+  const { speaks, keeps } = backend;
+  return {
+    get dialect() {
+      return backend.dialect;
+    },
+    get catalogs() {
+      return backend.catalogs;
+    },
+    speaks,
+    get statuses() {
+      return backend.statuses;
+    },
+    keeps,
+  };
 }

@@ -89,7 +89,7 @@ export interface CompileParts {
   changed(): void;
 }
 
-interface CompiledGroup extends GroupMembers {
+interface CompiledGroup extends GroupMembers, ControlledGroup {
   readonly name: string;
   readonly config: GroupConfig;
   readonly breakers: ReadonlyMap<string, Breaker>;
@@ -121,9 +121,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const within = withinRealm(authorizer, config.clusterGroups, backends);
   const routes = compileRoutes(config, within, ask);
   const policingParts = { host, ask, running, policy, catalog };
-  const policing = policingOf(config.accessControl, policingParts, (name) =>
-    controlledGroup(found(groups, name), backends),
-  );
+  const policing = policingOf(config.accessControl, policingParts, (name) => found(groups, name));
   return {
     revision: parts.revision,
     authenticator,
@@ -243,14 +241,6 @@ function healthOf(
   }));
 }
 
-function controlledGroup(
-  { config, guards, members }: CompiledGroup,
-  backends: CompileParts["backends"],
-): ControlledGroup {
-  const dialects = members.map(({ cluster }) => found(backends, cluster).dialect ?? "generic");
-  return { config, guards, members, dialects: [...new Set(dialects)] };
-}
-
 function stopWatching(watches: ReadonlyMap<string, Watch>, groups: FirstUse<CompiledGroup>): void {
   for (const watch of watches.values()) watch[Symbol.dispose]();
   for (const { breakers } of groups.made()) {
@@ -334,6 +324,7 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
       usable: () => watches.get(cluster)?.usable() ?? false,
       runningMax: () => breakers.get(cluster)?.runningMax() ?? Number.POSITIVE_INFINITY,
     })),
+    dialects: [...new Set(open.map(({ backend }) => backend.dialect ?? "generic"))],
     maxRunning: group.maxRunningQueries,
     strategy: strategyOf(group.strategy),
     limits,

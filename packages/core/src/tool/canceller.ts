@@ -101,9 +101,17 @@ class CancelSignal implements AbortSignal {
 
   removeEventListener(type: string, call: Called | null): void {
     if (type !== "abort" || this.#listeners === undefined) return;
-    const at = this.#listeners.findIndex((listener) => listener.call === call);
+    const listeners = this.#listeners;
+    // Mostly the last that came: a splice makes a list of what it takes out.
+    const last = listeners.at(-1);
+    if (last?.call === call) {
+      last.removed = true;
+      listeners.pop();
+      return;
+    }
+    const at = listeners.findIndex((listener) => listener.call === call);
     if (at < 0) return;
-    const [removed] = this.#listeners.splice(at, 1);
+    const [removed] = listeners.splice(at, 1);
     if (removed !== undefined) removed.removed = true;
   }
 

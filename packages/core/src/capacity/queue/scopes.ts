@@ -16,6 +16,14 @@ interface Scope {
   statedBy: number;
 }
 
+/** Both scopes of a slot. */
+interface Pair {
+  readonly group: string;
+  readonly cluster: string;
+  readonly whole: Scope;
+  readonly part: Scope;
+}
+
 /** Running queries of one cluster within one group. */
 export interface RunningCount {
   readonly group: string;
@@ -26,6 +34,8 @@ export interface RunningCount {
 export class Scopes {
   readonly #clusters = new Map<string, Scope>();
   readonly #groups = new Map<string, Map<string, Scope>>();
+  /** The pair that was looked up last: a query is heard, taken and given back by the same. */
+  #last: Pair | undefined;
 
   /** Running on a cluster, over all groups. */
   load(cluster: string): number {
@@ -36,8 +46,7 @@ export class Scopes {
   hear(group: string, candidates: readonly Candidate[], sequence: number): boolean {
     let rose = false;
     for (const { cluster, clusterCap, groupCap } of candidates) {
-      const whole = this.#clusterScope(cluster);
-      const part = this.#groupScope(group, cluster);
+      const { whole, part } = this.#pair(group, cluster);
       if (state(whole, clusterCap ?? Number.POSITIVE_INFINITY, sequence)) rose = true;
       if (state(part, groupCap, sequence)) rose = true;
     }
@@ -59,22 +68,25 @@ export class Scopes {
 
   /** How many more may run. */
   roomFor(group: string, cluster: string): number {
-    const whole = this.#clusters.get(cluster);
-    const part = this.#groups.get(group)?.get(cluster);
+    const known = this.#known(group, cluster);
+    const whole = known?.whole ?? this.#clusters.get(cluster);
+    const part = known?.part ?? this.#groups.get(group)?.get(cluster);
     if (whole === undefined || part === undefined) return 0;
     return Math.max(0, Math.min(whole.cap - whole.running, part.cap - part.running));
   }
 
   /** Counts a query in both scopes. The caller has asked `hasRoom` in the same turn. */
   take(group: string, cluster: string): void {
-    this.#clusterScope(cluster).running += 1;
-    this.#groupScope(group, cluster).running += 1;
+    const { whole, part } = this.#pair(group, cluster);
+    whole.running += 1;
+    part.running += 1;
   }
 
   /** Takes the query out of both counts. Once per `take`. */
   give(group: string, cluster: string): void {
-    this.#clusterScope(cluster).running -= 1;
-    this.#groupScope(group, cluster).running -= 1;
+    const { whole, part } = this.#pair(group, cluster);
+    whole.running -= 1;
+    part.running -= 1;
   }
 
   /** Every scope within a group, idle ones too. */
@@ -84,17 +96,23 @@ export class Scopes {
     );
   }
 
-  #clusterScope(cluster: string): Scope {
-    return scopeIn(this.#clusters, cluster);
+  #known(group: string, cluster: string): Pair | undefined {
+    const last = this.#last;
+    return last?.group === group && last.cluster === cluster ? last : undefined;
   }
 
-  #groupScope(group: string, cluster: string): Scope {
+  #pair(group: string, cluster: string): Pair {
+    const known = this.#known(group, cluster);
+    if (known !== undefined) return known;
+    const whole = scopeIn(this.#clusters, cluster);
     let clusters = this.#groups.get(group);
     if (clusters === undefined) {
       clusters = new Map();
       this.#groups.set(group, clusters);
     }
-    return scopeIn(clusters, cluster);
+    const pair = { group, cluster, whole, part: scopeIn(clusters, cluster) };
+    this.#last = pair;
+    return pair;
   }
 }
 

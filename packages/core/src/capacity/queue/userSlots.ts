@@ -12,6 +12,7 @@
 const restingMax = 1_000;
 
 interface Group {
+  readonly name: string;
   cap: number;
   /** Running queries by user. */
   readonly running: Map<string, number>;
@@ -19,6 +20,8 @@ interface Group {
 
 export class UserSlots {
   readonly #groups = new Map<string, Group>();
+  /** That was looked up last: a query asks for its own several times. */
+  #last: Group | undefined;
 
   /** Takes over the cap of the group. True when it changed. */
   hear(group: string, cap = Number.POSITIVE_INFINITY): boolean {
@@ -53,10 +56,13 @@ export class UserSlots {
   }
 
   #group(name: string): Group {
-    const present = this.#groups.get(name);
-    if (present !== undefined) return present;
-    const group: Group = { cap: Number.POSITIVE_INFINITY, running: new Map() };
-    this.#groups.set(name, group);
+    if (this.#last?.name === name) return this.#last;
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      group = { name, cap: Number.POSITIVE_INFINITY, running: new Map() };
+      this.#groups.set(name, group);
+    }
+    this.#last = group;
     return group;
   }
 }

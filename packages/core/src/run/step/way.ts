@@ -15,7 +15,8 @@ export class Way implements Disposable {
   readonly policed: Policed;
   readonly #hold: HeldGeneration;
   readonly #underway: Underway;
-  readonly #excluded = new Set<string>();
+  /** Undefined while there are none: every query has a way. */
+  #excluded: Set<string> | undefined;
   #kept = false;
   #lost: GatewayError | undefined;
 
@@ -33,7 +34,7 @@ export class Way implements Disposable {
   /** A slot on a cluster that is not excluded: at once when one is free. */
   slot(): Result<Slot, GatewayError> | Admission {
     if (this.#lost !== undefined) return err(this.#lost);
-    const request = this.generation.admission(this.policed, this.#excluded);
+    const request = this.generation.admission(this.policed, this.#excluded ?? none);
     if (!request.ok) return request;
     const now = this.#underway.slotNow(request.value);
     return now ?? this.#underway.slotLater(request.value);
@@ -41,7 +42,7 @@ export class Way implements Disposable {
 
   /** The cluster could not be connected to, and nothing was passed on: the query may run elsewhere. */
   exclude(cluster: string): void {
-    this.#excluded.add(cluster);
+    this.#without(cluster);
     this.#underway.trace.push({ step: "attempt", outcome: `${cluster} unreachable` });
   }
 
@@ -65,13 +66,20 @@ export class Way implements Disposable {
     }
     const members = generation.members(group).map(({ cluster }) => cluster);
     if (!members.includes(kept.cluster)) return;
-    for (const cluster of members) if (cluster !== kept.cluster) this.#excluded.add(cluster);
+    for (const cluster of members) if (cluster !== kept.cluster) this.#without(cluster);
+  }
+
+  #without(cluster: string): void {
+    this.#excluded ??= new Set();
+    this.#excluded.add(cluster);
   }
 
   [Symbol.dispose](): void {
     if (!this.#kept) this.#hold[Symbol.dispose]();
   }
 }
+
+const none: ReadonlySet<string> = new Set();
 
 /** Hold, route, police. A promise only where something is waited for. */
 export function wayOf(

@@ -3,7 +3,7 @@
  * one; to read it and to tell it anew was a twentieth of a short statement (`docs/query-cost.md`).
  */
 import type { Column } from "@gateway/core/type/type.ts";
-import type { Frame } from "@gateway/wire/postgres/frame.ts";
+import { Repeated } from "@gateway/wire/repeated.ts";
 import {
   parseServer,
   type ServerField,
@@ -13,22 +13,19 @@ import { ruleOf, type ColumnRule } from "../types.ts";
 
 /** Of one description. Longer ones are read anew. */
 const bytesMax = 1_024;
-const countMax = 256;
-/** By the bytes, each as a character. */
-const known = new Map<string, ServerMessage>();
+const known = new Repeated<ServerMessage>(256, bytesMax, (bytes) =>
+  parseServer({ type: rowDescription, body: bytes }),
+);
 
-/** The message in a frame of a RowDescription; undefined for one that is none. The same bytes have the same object. */
-export function readDescription(frame: Frame): ServerMessage | undefined {
-  const { body } = frame;
-  if (body.length > bytesMax) return parseServer(frame);
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
-  const before = known.get(bytes);
-  if (before !== undefined) return before;
-  const message = parseServer(frame);
-  if (message === undefined) return undefined;
-  if (known.size >= countMax) known.clear();
-  known.set(bytes, message);
-  return message;
+const rowDescription = 0x54;
+
+/** The RowDescription with this body; undefined where it is none. The same bytes have the same object. */
+export function readDescription(
+  bytes: Uint8Array,
+  start: number = 0,
+  end: number = bytes.length,
+): ServerMessage | undefined {
+  return known.get(bytes, start, end);
 }
 
 const rulesOfFields = new WeakMap<readonly ServerField[], readonly ColumnRule[]>();

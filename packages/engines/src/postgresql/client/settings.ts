@@ -85,12 +85,12 @@ function zoneName(zone: string): string {
 export function bring(
   member: Member,
   { session, maxExecutionMs }: Pick<Identified, "session" | "maxExecutionMs">,
-  { signal, ...how }: Bringing & { readonly signal: AbortSignal },
+  how: Bringing & { readonly signal: AbortSignal },
 ): Promise<GatewayError | undefined> | undefined {
   const wanted = settingsOf(session, how);
   // Most connections stand where their next session does.
   if (member.limitMs === maxExecutionMs && stands(member.settings, wanted)) return undefined;
-  return brings(member, { wanted, maxExecutionMs }, signal);
+  return brings(member, { wanted, maxExecutionMs }, how.signal);
 }
 
 async function brings(

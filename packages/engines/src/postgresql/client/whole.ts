@@ -3,7 +3,7 @@ import type { Reading } from "@gateway/core/query/course.ts";
 import type { DoneEvent } from "@gateway/core/query/event.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
-import { parseServer, type ServerField } from "@gateway/wire/postgres/server.ts";
+import type { ServerField } from "@gateway/wire/postgres/server.ts";
 import { repeatedText } from "@gateway/wire/text.ts";
 import { wholeAnswer } from "@gateway/wire/postgres/wholeAnswer.ts";
 import { columnsOf, readDescription } from "./descriptions.ts";
@@ -18,21 +18,31 @@ export interface Whole {
   readonly status: TransactionStatus;
 }
 
-const rowDescription = 0x54;
-const readyForQuery = 0x5a;
-
 /** The result in these bytes; undefined where they are anything else. */
 export function readWhole(bytes: Uint8Array, simple: boolean): Whole | undefined {
   const found = wholeAnswer(bytes, simple);
   if (found === undefined) return undefined;
-  const part = ({ start, end }: { start: number; end: number }) => bytes.subarray(start, end);
-  const description = readDescription({ type: rowDescription, body: part(found.description) });
-  const ready = parseServer({ type: readyForQuery, body: part(found.ready) });
-  const tag = repeatedText(part(found.tag));
-  if (description?.kind !== "rowDescription" || tag === undefined || ready?.kind !== "ready")
+  const { description, rows, tag: word, ready } = found;
+  const described = readDescription(bytes, description.start, description.end);
+  const tag = repeatedText(bytes, word.start, word.end);
+  const status = statusOf(bytes[ready.start]);
+  if (described?.kind !== "rowDescription" || tag === undefined || status === undefined)
     return undefined;
-  const { fields } = description;
-  return { fields, rows: part(found.rows), count: found.rows.count, tag, status: ready.status };
+  const { fields } = described;
+  return { fields, rows: bytes.subarray(rows.start, rows.end), count: rows.count, tag, status };
+}
+
+function statusOf(letter: number | undefined): TransactionStatus | undefined {
+  switch (letter) {
+    case 0x49:
+      return "I";
+    case 0x54:
+      return "T";
+    case 0x45:
+      return "E";
+    default:
+      return undefined;
+  }
 }
 
 /** Waits for the first of the answer. Undefined where that is not all of it: it is read as it comes. */

@@ -96,7 +96,9 @@ export async function putResult(
     limit?.[Symbol.dispose]();
     running[Symbol.dispose]();
   }
-  return await close(responder, ended, result);
+  if (ended !== "done") return await close(responder, ended, result);
+  responder.told();
+  return true;
 }
 
 /** Writes events as they come, up to how the result ended. */
@@ -237,10 +239,10 @@ function count(
   responder.client = { ...client, rowCount, foundRows };
 }
 
-/** Ends the answer, or asks the statement's other form. False when it failed. */
+/** Ends an answer that was cut off or failed, or asks the statement's other form. False when it failed. */
 async function close(
   responder: Responder,
-  ended: Ended,
+  ended: Exclude<Ended, "done">,
   { query, statement, form, begun, rows }: ResultSet,
 ): Promise<boolean> {
   if (typeof ended === "object") {
@@ -253,10 +255,8 @@ async function close(
     const other = { ...statement, sql, relayed: undefined, otherwise: undefined };
     return await putResult(responder, other, form);
   }
-  if (ended === "limited") {
-    responder.client = { ...responder.client, rowCount: -1, foundRows: rows };
-    putRowsEnd(responder.out, responder.context(form.moreFollow, query.id));
-  }
+  responder.client = { ...responder.client, rowCount: -1, foundRows: rows };
+  putRowsEnd(responder.out, responder.context(form.moreFollow, query.id));
   responder.told();
   return true;
 }

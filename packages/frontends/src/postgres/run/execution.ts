@@ -121,13 +121,12 @@ export class Execution implements AsyncDisposable {
         this.#begun(started instanceof Promise ? await started : started);
       }
       while (stop === undefined) {
-        if (this.#result.waits || this.#aside !== undefined) {
-          const writing = this.#writeRows(most - sent, wish.silent === true);
-          const written = writing instanceof Promise ? await writing : writing;
-          if (written !== undefined) sent += written;
-          stop = this.#wrote(written, sent, most);
-          if (stop !== undefined) break;
-        }
+        const waits = this.#result.waits || this.#aside !== undefined;
+        const writing = waits ? this.#writeRows(most - sent, wish.silent === true) : 0;
+        const written = writing instanceof Promise ? await writing : writing;
+        sent += written ?? 0;
+        stop = this.#wrote(written, sent, most);
+        if (stop !== undefined) break;
         const coming = this.#next();
         const event = coming instanceof Promise ? await coming : coming;
         stop = this.#came(event, sent, wish);
