@@ -333,7 +333,8 @@ export class Member {
   }
 
   #read(frame: Frame): ServerMessage | undefined {
-    const message = frame.type === rowDescription ? readDescription(frame.body) : parseServer(frame);
+    const message =
+      frame.type === rowDescription ? readDescription(frame.body) : parseServer(frame);
     switch (message?.kind) {
       case undefined:
         this.#break(`an unexpected message ${String.fromCharCode(frame.type)}`);
