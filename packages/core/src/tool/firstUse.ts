@@ -11,9 +11,20 @@ export function onFirstUse<Source, Value>(
   make: (name: string, source: Source) => Value,
 ): FirstUse<Value> {
   const values = new Map<string, Value>();
+  // A query asks for its own several times, and so does the next one.
+  let lastName: string | undefined;
+  let last: Value | undefined;
+  const present = (name: string): Value | undefined => {
+    if (name === lastName) return last;
+    const value = values.get(name);
+    if (value === undefined) return undefined;
+    lastName = name;
+    last = value;
+    return value;
+  };
   return {
     get: (name) => {
-      const value = values.get(name);
+      const value = present(name);
       if (value !== undefined) return value;
       // Names come from clients too, and every object has a `constructor`.
       const source = Object.hasOwn(known, name) ? known[name] : undefined;

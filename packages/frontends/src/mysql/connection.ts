@@ -92,6 +92,8 @@ export class MysqlConnection implements Member {
   readonly #cursors = new Cursors();
   #state: State = greeted;
   #certificateNames: readonly string[] = [];
+  /** Found once for a connection as it is: each command asks. */
+  #takesCleartext: boolean | undefined;
   #responder: Responder | undefined;
   #dispatcher: Dispatcher | undefined;
   #file: LocalFile | undefined;
@@ -216,7 +218,7 @@ export class MysqlConnection implements Member {
     return {
       capabilities: this.#greeting.capabilities,
       asksPassword: this.#parts.door.asksPassword,
-      takesCleartext: mayTakeCredentials(this.#connection),
+      takesCleartext: (this.#takesCleartext ??= mayTakeCredentials(this.#connection)),
       certificateNames: this.#certificateNames,
       refusal: this.#connection.draining ? gatewayError("gateway.draining") : undefined,
     };
@@ -285,6 +287,7 @@ export class MysqlConnection implements Member {
     const secured = await this.#connection.upgrade(this.#channel.takeRest());
     if (secured === undefined) return;
     this.#certificateNames = this.#connection.certificateNames();
+    this.#takesCleartext = undefined;
     this.#inbox.listen();
     this.#resume({ kind: "secured" });
   }

@@ -76,16 +76,33 @@ function remembered<Args extends readonly string[], Handle extends object>(
   make: (...args: Args) => Handle,
 ): (...args: Args) => Handle {
   const handles: Handles<Handle> = new Map();
+  let last: { readonly args: Args; readonly handle: Handle } | undefined;
   return (...args) => {
-    let level = handles;
-    for (let at = 0; at < args.length - 1; at += 1) level = below(level, args[at] ?? "");
-    const last = args.at(-1) ?? "";
-    const known = level.get(last);
-    if (known !== undefined && !(known instanceof Map)) return known;
-    const made = make(...args);
-    level.set(last, made);
-    return made;
+    if (last !== undefined && areSame(last.args, args)) return last.handle;
+    const handle = handleOf(handles, args, make);
+    last = { args, handle };
+    return handle;
   };
+}
+
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  for (let at = 0; at < some.length; at += 1) if (some[at] !== others[at]) return false;
+  return true;
+}
+
+function handleOf<Args extends readonly string[], Handle extends object>(
+  handles: Handles<Handle>,
+  args: Args,
+  make: (...args: Args) => Handle,
+): Handle {
+  let level = handles;
+  for (let at = 0; at < args.length - 1; at += 1) level = below(level, args[at] ?? "");
+  const key = args.at(-1) ?? "";
+  const known = level.get(key);
+  if (known !== undefined && !(known instanceof Map)) return known;
+  const made = make(...args);
+  level.set(key, made);
+  return made;
 }
 
 function below<Handle extends object>(level: Handles<Handle>, key: string): Handles<Handle> {

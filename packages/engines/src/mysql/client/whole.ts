@@ -1,8 +1,8 @@
 /** A result that is there at once, with its end: told in one event, because each costs a turn through all stages. */
 import type { Reading } from "@gateway/core/query/course.ts";
 import type { ColumnsEvent, WholeResult } from "@gateway/core/query/event.ts";
-import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
+import { Repeated } from "@gateway/wire/repeated.ts";
 import { packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import { wholeAnswer } from "@gateway/wire/mysql/wholeAnswer.ts";
 import type { Member } from "../../starRocks/client/member.ts";
@@ -32,8 +32,7 @@ export function readWhole(bytes: Uint8Array, format: NativeFormat): Whole | unde
   if (found === undefined) return undefined;
   const { definitions, columnsStatus, rows, warnings, status } = found;
   if (definitions.end - definitions.start > definitionsMax) return undefined;
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, definitions.end);
-  const read = knownColumns(head.toString("latin1", definitions.start, definitions.end));
+  const read = knownColumns.get(bytes, definitions.start, definitions.end);
   if (read === undefined) return undefined;
   const columns: ColumnsEvent = {
     kind: "columns",
@@ -53,23 +52,28 @@ export function readWhole(bytes: Uint8Array, format: NativeFormat): Whole | unde
   return { result: { columns, batch }, end };
 }
 
+interface Definitions {
+  readonly columns: ColumnsEvent["columns"];
+  readonly bytes: Uint8Array;
+}
+
 /** Applications read the same results again and again. */
-const knownColumns = remembered(
-  (text) => {
-    const bytes = Buffer.from(text, "latin1");
-    const read: ReadColumn[] = [];
-    for (let at = 0; at < bytes.length;) {
-      const end = at + packetHeaderBytes + bytes.readUIntLE(at, 3);
-      const packet = bytes.subarray(at, end);
-      const column = readColumn({ payload: packet.subarray(packetHeaderBytes), bytes: packet });
-      if (column === undefined) return undefined;
-      read.push(column);
-      at = end;
-    }
-    return {
-      columns: read.map(({ column }) => column),
-      bytes: Buffer.concat(read.map((column) => column.bytes)),
-    };
-  },
-  { textsMax: 256, lengthMax: definitionsMax },
-);
+const knownColumns = new Repeated<Definitions>(256, definitionsMax, definitionsIn);
+
+function definitionsIn(definitions: Uint8Array): Definitions | undefined {
+  // What is kept is not part of the bytes that go on.
+  const bytes = Buffer.from(definitions);
+  const read: ReadColumn[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const end = at + packetHeaderBytes + bytes.readUIntLE(at, 3);
+    const packet = bytes.subarray(at, end);
+    const column = readColumn({ payload: packet.subarray(packetHeaderBytes), bytes: packet });
+    if (column === undefined) return undefined;
+    read.push(column);
+    at = end;
+  }
+  return {
+    columns: read.map(({ column }) => column),
+    bytes: Buffer.concat(read.map((column) => column.bytes)),
+  };
+}

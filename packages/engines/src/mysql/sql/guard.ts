@@ -10,6 +10,7 @@ import { classifyStatement, type StatementClass } from "@gateway/core/sql/classi
 import { openSql, tokenText, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import { isOfServer } from "@gateway/core/sql/session/statement.ts";
 import { noGlobals } from "../errors.ts";
 import { keptBy } from "../../starRocks/sql/kept.ts";
@@ -48,6 +49,14 @@ const leaving = /\b(?:last_insert_id|sql_calc_found_rows)\b/i;
  * user or role behind the gateway's back, and texts in texts, which no policy would see.
  */
 export function judge(sql: string, { globalVariables }: Allowed): Result<Judged, GatewayError> {
+  return globalVariables ? judgedWithGlobals(sql) : judgedWithout(sql);
+}
+
+const shortTexts = { textsMax: 1_000, lengthMax: 2_000 };
+const judgedWithGlobals = remembered((sql) => judged(sql, true), shortTexts);
+const judgedWithout = remembered((sql) => judged(sql, false), shortTexts);
+
+function judged(sql: string, globalVariables: boolean): Result<Judged, GatewayError> {
   const { kind, tag, doubt, firstWord } = classifyStatement(sql, "mysql");
   if (doubt === "severalStatements") {
     const message = "one statement at a time; the text holds several";

@@ -8,6 +8,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { copiesToClient } from "./copyTarget.ts";
 import { keepingIn, type Keeping } from "./keeping.ts";
@@ -55,8 +56,20 @@ export interface Circumstances {
   readonly shared: boolean;
 }
 
-/** Judges one statement. */
-export function judge(
+/** Judges one statement. The same text comes again and again, and each time twice. */
+export function judge(sql: string, circumstances: Circumstances): Result<Judged, GatewayError> {
+  const { pinned, keeps, copies, shared } = circumstances;
+  const kind = (pinned ? 1 : 0) | (keeps ? 2 : 0) | (copies ? 4 : 0) | (shared ? 8 : 0);
+  const known = (byCircumstances[kind] ??= remembered((text) => judged(text, circumstances), {
+    textsMax: 1_000,
+    lengthMax: 2_000,
+  }));
+  return known(sql);
+}
+
+const byCircumstances: ((sql: string) => Result<Judged, GatewayError>)[] = [];
+
+function judged(
   sql: string,
   { pinned, keeps, copies, shared }: Circumstances,
 ): Result<Judged, GatewayError> {

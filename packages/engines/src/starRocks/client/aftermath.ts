@@ -5,6 +5,7 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { DoneEvent, ResultEvent, ServerReport } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import { ask } from "./control.ts";
 import type { Member } from "./member.ts";
 import { lastIdVariable, setStatement } from "./session.ts";
@@ -68,8 +69,13 @@ export function leavesMore(
   done: DoneEvent,
   { warnings }: Pick<Finished, "warnings">,
 ): boolean {
-  return warnings > 0 || madeId(done) || namesLastId.test(sql) || countsAll.test(sql);
+  return warnings > 0 || madeId(done) || asksMore(sql);
 }
+
+const asksMore = remembered((sql) => namesLastId.test(sql) || countsAll.test(sql), {
+  textsMax: 1_000,
+  lengthMax: 2_000,
+});
 
 function madeId({ report }: DoneEvent): boolean {
   return report !== undefined && report.insertId !== 0n;

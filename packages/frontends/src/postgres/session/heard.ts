@@ -51,9 +51,11 @@ export class Heard {
   rest(): boolean {
     this.#working = false;
     const { out, gone, kept } = this.#parts;
-    for (const bytes of this.#waiting) out.writer.bytes(bytes);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    if (this.#waiting.length > 0) {
+      for (const bytes of this.#waiting) out.writer.bytes(bytes);
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+    }
     this.#tellChanges();
     const over = this.#flooded || kept()?.state === "ended";
     if (over) gone(lost);
@@ -96,6 +98,8 @@ export class Heard {
   }
 
   #tellChanges(): void {
+    // To empty an empty map makes it anew, and there is nothing to tell behind most statements.
+    if (this.#changed.size === 0) return;
     for (const [name, value] of this.#changed) {
       this.#told.set(name, value);
       this.#parts.out.put({ kind: "parameterStatus", name, value });
