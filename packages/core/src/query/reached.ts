@@ -22,12 +22,12 @@ export function allRead(dialect: Dialect, engines: readonly ReachedEngine[]): bo
 
 /** True when there is an engine, and every one of them speaks PostgreSQL's protocol. */
 export function allSpeakPostgres(engines: readonly ReachedEngine[]): boolean {
-  return engines.length > 0 && engines.every((engine) => engine.speaks === "postgres");
+  return speaking(engines).postgres;
 }
 
 /** True when there is an engine, and every one of them speaks MySQL's protocol to a client of it. */
 export function allSpeakMysql(engines: readonly ReachedEngine[]): boolean {
-  return engines.length > 0 && engines.every((engine) => engine.speaks === "mysql");
+  return speaking(engines).mysql;
 }
 
 /**
@@ -35,6 +35,34 @@ export function allSpeakMysql(engines: readonly ReachedEngine[]): boolean {
  * only where that holds for every engine.
  */
 export function keepingOf(engines: readonly ReachedEngine[]): ReachedEngine["keeps"] {
+  if (lastKeeping?.engines === engines) return lastKeeping.keeping;
+  const keeping = foundKeeping(engines);
+  lastKeeping = { engines, keeping };
+  return keeping;
+}
+
+/** Of the list that was looked at last: each statement asks several times, and neither of both changes in a list. */
+let lastKeeping:
+  | { readonly engines: readonly ReachedEngine[]; readonly keeping: ReachedEngine["keeps"] }
+  | undefined;
+let lastSpeaking:
+  | {
+      readonly engines: readonly ReachedEngine[];
+      readonly postgres: boolean;
+      readonly mysql: boolean;
+    }
+  | undefined;
+
+function speaking(engines: readonly ReachedEngine[]): NonNullable<typeof lastSpeaking> {
+  if (lastSpeaking?.engines === engines) return lastSpeaking;
+  const some = engines.length > 0;
+  const postgres = some && engines.every((engine) => engine.speaks === "postgres");
+  const mysql = some && engines.every((engine) => engine.speaks === "mysql");
+  lastSpeaking = { engines, postgres, mysql };
+  return lastSpeaking;
+}
+
+function foundKeeping(engines: readonly ReachedEngine[]): ReachedEngine["keeps"] {
   if (!allSpeakPostgres(engines)) return undefined;
   if (engines.every(({ keeps }) => keeps === "always")) return "always";
   return engines.every(({ keeps }) => keeps !== undefined) ? "asked" : undefined;

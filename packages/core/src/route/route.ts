@@ -78,8 +78,8 @@ class CompiledRoutes implements Routes {
   }
 
   route(query: Query, trace: RoutingStep[], signal: AbortSignal): Routing {
-    for (const [index, { rule }] of this.#routers.entries()) {
-      const decision = rule(query);
+    for (let index = 0; index < this.#routers.length; index += 1) {
+      const decision = this.#routers[index]?.rule(query) ?? noMatch;
       if (decision instanceof Promise) {
         return this.#later(query, { from: index, decision }, trace, signal);
       }

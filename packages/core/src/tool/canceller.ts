@@ -69,6 +69,11 @@ interface Listener {
   removed: boolean;
 }
 
+function isAmong(listeners: readonly Listener[], call: Called): boolean {
+  for (const listener of listeners) if (listener.call === call) return true;
+  return false;
+}
+
 class CancelSignal implements AbortSignal {
   aborted = false;
   reason: unknown = undefined;
@@ -96,7 +101,7 @@ class CancelSignal implements AbortSignal {
     const once = typeof options === "object" && options.once === true;
     const listener: Listener = { call, once, removed: false };
     if (this.#listeners === undefined) this.#listeners = [listener];
-    else if (this.#listeners.every((other) => other.call !== call)) this.#listeners.push(listener);
+    else if (!isAmong(this.#listeners, call)) this.#listeners.push(listener);
   }
 
   removeEventListener(type: string, call: Called | null): void {

@@ -83,20 +83,30 @@ class Sender implements StoreHistory {
   /** Taken out of `#ready` and not known to be kept. */
   #sending: readonly IncomingRecord[] = [];
   #turnPlanned = false;
-  /** Timer until the turn that makes fresh records ready. */
+  /**
+   * Timer until the turn that makes fresh records ready, if none came by itself. One stays while queries come: to end
+   * and begin one for each of them costs as much as a tenth of its record.
+   */
   #turnWait: Disposable | undefined;
+  /** A turn came since the timer began. */
+  #turned = false;
+  readonly #turnDue = (): void => {
+    this.#turnWait = undefined;
+    if (this.#fresh.size === 0) return;
+    if (this.#turned) this.#waitForTurn();
+    else this.#turnNow();
+  };
   readonly #turnNow = (): void => {
     if (this.#turnPlanned) return;
     this.#turnPlanned = true;
     this.#turnNext();
   };
   readonly #turnNext = (): void => {
-    this.#turnWait?.[Symbol.dispose]();
-    this.#turnWait = undefined;
     setImmediate(this.#turn);
   };
   readonly #turn = (): void => {
     this.#turnPlanned = false;
+    this.#turned = true;
     for (const record of this.#fresh.take(turnRecords, turnChars)) this.#makeReady(record);
     if (this.#fresh.size > 0) this.#turnNow();
     if (!this.#worthWaiting) this.#wake?.("full");
@@ -138,8 +148,12 @@ class Sender implements StoreHistory {
     while (this.#waiting > waitingMax || this.#chars > waitingCharsMax) this.#dropOldest();
     this.#queued.set(this.#waiting);
     if (this.#hurry || this.#fresh.size >= turnRecords) this.#turnNow();
-    else if (!this.#turnPlanned)
-      this.#turnWait ??= this.#parts.host.clock.timer(turnMs, this.#turnNow);
+    else if (!this.#turnPlanned && this.#turnWait === undefined) this.#waitForTurn();
+  }
+
+  #waitForTurn(): void {
+    this.#turned = false;
+    this.#turnWait = this.#parts.host.clock.timer(turnMs, this.#turnDue);
   }
 
   async flush(deadline: AbortSignal): Promise<void> {

@@ -34,7 +34,7 @@ export class ByteWriter {
     const needed = this.length + bytes;
     if (needed <= this.buffer.length) return;
     const grown = this.#allocate(Math.max(needed, this.buffer.length * 2, firstBytes));
-    grown.set(this.buffer.subarray(0, this.length));
+    if (this.length > 0) grown.set(this.buffer.subarray(0, this.length));
     this.buffer = grown;
   }
 

@@ -264,6 +264,7 @@ export class Admissions implements Capacity {
 
   /** Grants until nobody who waits fits anywhere. */
   grantAll(): void {
+    if (this.#waiters.size === 0) return;
     const nowMs = this.#host.clock.nowMs();
     const fits = ({ item }: Ticket<Waiter>) =>
       item.clusters.some((cluster) => this.#source.hasRoom(item.request, cluster));

@@ -27,7 +27,7 @@ export function limitsOf({ group, guarded }: Policed, generation: Generation): Q
 
 /** Where the group has a limit of rows the engine is not asked for a form that nobody counts. */
 function countable(query: Policed, generation: Generation): Policed {
-  const counts = query.takes.every((format) => !uncountedFormats.has(format));
-  if (counts || limitsOf(query, generation).maxRows === undefined) return query;
+  if (limitsOf(query, generation).maxRows === undefined) return query;
+  if (query.takes.every((format) => !uncountedFormats.has(format))) return query;
   return { ...query, takes: query.takes.filter((format) => !uncountedFormats.has(format)) };
 }

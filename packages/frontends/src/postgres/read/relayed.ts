@@ -26,8 +26,11 @@ export function relayedReader(read: StatementReader, relays: () => Relaying): St
     const statements = read(text);
     const relaying = relays();
     if (!statements.ok || relaying === "no") return statements;
-    const remembered = known.get(relaying) ?? new WeakMap();
-    known.set(relaying, remembered);
+    let remembered = known.get(relaying);
+    if (remembered === undefined) {
+      remembered = new WeakMap();
+      known.set(relaying, remembered);
+    }
     const before = remembered.get(statements.value);
     if (before !== undefined) return ok(before);
     const relayed = statements.value.map((one) => relayedOf(one, relaying));
