@@ -15,7 +15,6 @@ import type { Division } from "@gateway/core/sql/session/statement.ts";
 import { aftermath, bringLastId, leavesMore } from "../starRocks/client/aftermath.ts";
 import { ask } from "../starRocks/client/control.ts";
 import { describeText } from "../starRocks/client/describe.ts";
-import { usedDatabase, variablesSet } from "../starRocks/client/session.ts";
 import { set, use } from "../starRocks/lane.ts";
 import { withQuestions } from "../starRocks/sql/parameters.ts";
 import { quoteIdentifier } from "../starRocks/sql/quote.ts";
@@ -25,6 +24,7 @@ import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
 import { noFiles, stillBusy, transactionOver } from "./errors.ts";
 import { judge, type Allowed } from "./sql/guard.ts";
+import { ownIn } from "./sql/own.ts";
 import { sentText, textFor } from "./sql/strings.ts";
 
 /** A query of a client that speaks MySQL. */
@@ -86,12 +86,11 @@ function* admittedOn(
 ): Course<GatewayError | undefined> {
   const { member } = seat;
   const { engineSql: sql, session } = query;
-  const database = usedDatabase(sql);
+  const { database, variables } = ownIn(sql);
   if (database !== undefined) {
     yield* courseOf(use(member, database, context, signal));
     return undefined;
   }
-  const variables = variablesSet(sql, "either");
   if (variables !== undefined) {
     yield* courseOf(set(member, variables, context, signal));
     return undefined;
@@ -167,7 +166,7 @@ function* running(
   const { tag } = query.statement;
   const native = query.takes.includes("mysqlRows");
   const whole = context.whole === true;
-  const statement = { member, clock, text, tag, call, native, whole, localFiles, signal };
+  const statement = { member, clock, text, sent, tag, call, native, whole, localFiles, signal };
   const events = runStatement(statement, trace);
   try {
     for (let step = events.next(); step.done !== true;) {

@@ -139,7 +139,7 @@ export class OpenQuery implements Underway {
   }
 
   #waited(): void {
-    this.#plane.metrics.queueDuration(this.#group).observe(this.live.stats().queueMs / 1000);
+    this.#plane.metrics.queueDuration(this.#group).observe(this.live.waitedMs / 1000);
   }
 }
 

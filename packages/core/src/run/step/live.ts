@@ -62,6 +62,8 @@ export class LiveQuery implements LiveView {
   position: number | undefined;
   rows = 0;
   bytes = 0;
+  /** What was answered last of its times. */
+  #told: QueryStats | undefined;
   /** Its place among those that live. */
   membership: Membership<LiveQuery> | undefined;
 
@@ -142,12 +144,18 @@ export class LiveQuery implements LiveView {
   stats(): QueryStats {
     const now = this.#clock.nowMs();
     const startedMs = this.#startedMs ?? now;
-    return {
+    this.#told = {
       queueMs: startedMs - this.query.receivedAtMs,
       executionMs: now - startedMs,
       rows: this.rows,
       bytes: this.bytes,
     };
+    return this.#told;
+  }
+
+  /** How long it has waited so far, in milliseconds. */
+  get waitedMs(): number {
+    return (this.#startedMs ?? this.#clock.nowMs()) - this.query.receivedAtMs;
   }
 
   /** Ends timers and listeners and returns the record. Hashes are left to whoever writes it. */
@@ -157,7 +165,9 @@ export class LiveQuery implements LiveView {
   ): QueryRecord {
     this.#limit?.[Symbol.dispose]();
     this.#client.removeEventListener("abort", this.#onClientAbort);
-    const { queueMs, executionMs } = this.stats();
+    // What the client was told of its times is what the record says.
+    const told = last.kind === "done" && last.stats === this.#told ? this.#told : this.stats();
+    const { queueMs, executionMs } = told;
     const { id, sql, session } = this.query;
     const error = last.kind === "failed" ? last.error : undefined;
     return {

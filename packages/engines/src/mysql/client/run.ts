@@ -34,8 +34,9 @@ import { wholeOf } from "./whole.ts";
 export interface Statement {
   readonly member: Member;
   readonly clock: Clock;
-  /** With the tag in front. */
+  /** With the tag in front, and without. */
   readonly text: string;
+  readonly sent: string;
   /** Upper case; what the statement did, when it has no rows. */
   readonly tag: string;
   readonly call: MysqlCall;
@@ -296,12 +297,12 @@ function nextOf(before: End, read: readonly ReadColumn[], columnsStatus: number)
 
 function doneOf(
   end: End,
-  { tag, text, call }: Statement,
+  { tag, sent, call }: Statement,
   stats: QueryStats,
   whole?: WholeResult,
 ): DoneEvent {
   const { affectedRows, insertId, warnings, info, status } = end;
-  const found = call.foundRows ? affectedRows : foundBy(end, text);
+  const found = call.foundRows ? affectedRows : foundBy(end, sent);
   const report = {
     changedCount: affectedRows,
     insertId,
