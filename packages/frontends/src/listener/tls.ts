@@ -11,6 +11,7 @@ import type { ListenerConfig, TlsConfig } from "@gateway/contract/config/listene
 import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import { certificatePollMs, handshakeMsMax } from "./limits.ts";
 
 /** A loaded certificate, whose files are watched until it is disposed. */
@@ -57,12 +58,15 @@ function detailOf({ field, file, code }: CertificateFault): string {
   return `tls.${field} ${file}: ${code}`;
 }
 
-/** True when the address can be reached from this machine only. */
-export function loopbackOnly(host: string): boolean {
-  const address = plainAddress(host.replace(/^\[|\]$/g, ""));
-  if (address.toLowerCase() === "localhost" || address === "::1") return true;
-  return isIP(address) === 4 && address.startsWith("127.");
-}
+/** True when the address can be reached from this machine only. Each request asks of its listener's. */
+export const loopbackOnly = remembered(
+  (host) => {
+    const address = plainAddress(host.replace(/^\[|\]$/g, ""));
+    if (address.toLowerCase() === "localhost" || address === "::1") return true;
+    return isIP(address) === 4 && address.startsWith("127.");
+  },
+  { textsMax: 100, lengthMax: 300 },
+);
 
 /** True when the connection, as it is now, may carry a password or token. */
 export function mayTakeCredentials(connection: {

@@ -208,15 +208,21 @@ function verifierOf(text: Verifier): ScramVerifier {
   return verifier;
 }
 
+/** Identities that are as their entries say: each query asks, and neither of both changes. */
+const known = new WeakMap<AuthContext, StaticUser>();
+
 /** This provider verifies every name, so a session that began unverified ends. */
 function renewed(identity: AuthContext, users: Users): AuthContext | undefined {
   const entry = identity.method === "static" ? users.get(identity.user) : undefined;
   if (entry === undefined) return undefined;
+  if (known.get(identity) === entry) return identity;
   const same =
     sameNames(identity.groups, entry.groups) &&
     sameNames(identity.roles, entry.roles) &&
     JSON.stringify(identity.attributes) === JSON.stringify(entry.attributes);
-  return same ? identity : identityOf(identity.user, entry);
+  if (!same) return identityOf(identity.user, entry);
+  known.set(identity, entry);
+  return identity;
 }
 
 function sameNames(a: readonly string[], b: readonly string[]): boolean {
