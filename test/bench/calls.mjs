@@ -63,7 +63,7 @@ function count() {
   }
   const write = () => {
     isCounting = false;
-    const lines = [...counts].sort(([, a], [, b]) => b - a);
+    const lines = [...counts].toSorted(([, a], [, b]) => b - a);
     writeFileSync(process.env["CALLS_FILE"] ?? "calls.json", JSON.stringify(lines, undefined, 1));
   };
   setTimeout(() => {
