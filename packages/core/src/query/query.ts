@@ -44,10 +44,19 @@ export interface Session {
   readonly chosenGroup?: string | undefined;
   /** By which number a client of PostgreSQL was told to know its session, where it speaks that protocol. */
   readonly process?: number | undefined;
+  /** What such a client keeps prepared under names of its own, in the order in which it did. */
+  readonly prepared?: (() => readonly PreparedText[]) | undefined;
   /** Set while the session is in a transaction: its statements run on one connection in one slot. */
   readonly pin: Pin | undefined;
   /** Set while a connection stays with the session: its statements and transactions run there. */
   readonly kept?: Kept | undefined;
+}
+
+/** A statement that a client of PostgreSQL keeps prepared: its text, and the object ids of types as it gave them. */
+export interface PreparedText {
+  readonly name: string;
+  readonly text: string;
+  readonly types: readonly number[];
 }
 
 /** What a client of ClickHouse's HTTP interface sent beside its statement, for a ClickHouse server. Never a credential. */

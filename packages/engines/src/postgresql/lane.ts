@@ -18,6 +18,7 @@ import { columnsOf } from "./client/descriptions.ts";
 import { runCall, type Call, type Trace } from "./client/run.ts";
 import { bring } from "./client/settings.ts";
 import { brokenError, errorOf } from "./errors.ts";
+import { broughtTo } from "./ownStatements.ts";
 import { judge, type Judged } from "./sql/guard.ts";
 import { preparedTag } from "./sql/preparedTag.ts";
 import { boundText } from "./sql/quote.ts";
@@ -126,6 +127,9 @@ function* readied(
   const bringing = brought(member, query, context, signal);
   const refused = bringing && (yield* waited(bringing));
   if (refused !== undefined) return err(refused);
+  const { finds } = call.value;
+  const unlisted = finds && (yield* waited(broughtTo(finds, member, query, signal)));
+  if (unlisted !== undefined) return err(unlisted);
   return signal.aborted ? err(gatewayError("query.cancelled")) : call;
 }
 
@@ -281,6 +285,7 @@ function callOf(
   if (leaves || lasting !== undefined) member.used = true;
   if (stains) member.tainted = true;
   if (movesSequences) member.sequences = { ...member.sequences, own: true };
+  const finds = findsOf(member, judged.value, context);
   // Whatever code ran may have deallocated.
   if (judged.value.unsure) member.prepared.clear();
   const prefix = statementComment(query);
@@ -291,6 +296,7 @@ function callOf(
     sent: { sql, prefix: prefix.length },
     tag: judged.value.query ? undefined : judged.value.tag,
     named: call && namedOf(member, query, judged.value, context),
+    finds,
     types: call?.types ?? parameters.map(oidOf),
     name: call?.statement,
     formats: call?.formats ?? [],
@@ -300,6 +306,16 @@ function callOf(
     whole: context.whole === true,
     copy: call?.copy,
   });
+}
+
+/** A function may read the list as well: it finds nothing of another session's there. */
+function findsOf(
+  { prepared }: Member,
+  { lists, unsure }: Judged,
+  { prepares }: RunContext,
+): Call["finds"] {
+  if (lists) return "own";
+  return unsure && prepares?.shared === true && prepared.user !== undefined ? "none" : undefined;
 }
 
 /** Longer texts are not kept prepared. */

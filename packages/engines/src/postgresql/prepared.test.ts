@@ -52,6 +52,24 @@ describe("a statement that its client keeps prepared", () => {
     expect(server.letters()).toBe(firstShared + anew + anew + againShared);
   });
 
+  it("is there under its client's name, and nothing else is, for a statement that reads the list", async () => {
+    await using server = await served();
+    await using backend = await backendOf(server, { preparedStatementsMax: 2 });
+    await run(backend, queryOf(sql));
+    const lists = queryOf("select name from pg_prepared_statements");
+    const prepared = () => [{ name: "s", text: "select 's'", types: [23] }];
+    server.lists(["gateway_1", 'odd "name"']);
+    await run(backend, { ...lists, session: { ...lists.session, prepared } });
+    expect(server.letters().slice(firstShared.length)).toMatch(/^QQPSPBDES(?:Q|$)/);
+    const texts = server.texts().slice(firstShared.length);
+    expect(texts[1]).toBe('DEALLOCATE "gateway_1"; DEALLOCATE "odd ""name"""');
+    expect(texts[2]).toBe("\0select 's'\0\0\u0001\0\0\0\u0017");
+    // Of a session that keeps none.
+    await run(backend, lists);
+    expect(server.letters()).toMatch(/QPBDES(?:Q|$)/);
+    expect(server.texts()).toContain("DISCARD ALL");
+  });
+
   it("has nothing more to tell in a session's own connection", async () => {
     await using server = await served();
     await using backend = await backendOf(server, { poolMode: "session" });
@@ -132,6 +150,7 @@ async function served() {
   let failing: string | undefined;
   let failed = false;
   let status = 0x49;
+  const listed: string[] = [];
   const columns = Buffer.from("00016e0000000000000000000019ffffffffffff0000", "hex");
   const done = message("C", [...Buffer.from("SELECT 1\0")]);
   const answers: Readonly<Record<string, readonly Uint8Array[]>> = {
@@ -145,6 +164,10 @@ async function served() {
     const { letter, text } = one;
     if (letter === "X") return [];
     seen.push(one);
+    if (letter === "Q" && text.includes("pg_prepared_statements")) {
+      const rows = listed.splice(0).map((name) => rowOf(name));
+      return [message("T", [...columns]), ...rows, done, message("Z", [status])];
+    }
     if (letter === "Q") {
       status = text === "BEGIN" ? 0x54 : 0x49;
       return [message("C", [...Buffer.from(`${text}\0`)]), message("Z", [status])];
@@ -167,11 +190,16 @@ async function served() {
     port: server.port,
     letters: () => seen.map(({ letter }) => letter).join(""),
     texts: () => seen.map(({ text }) => text),
+    lists: (names: readonly string[]) => void listed.push(...names),
     fail: (routine: string) => {
       failing = routine;
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+function rowOf(text: string): Uint8Array {
+  return message("D", [0, 1, 0, 0, 0, text.length, ...Buffer.from(text)]);
 }
 
 async function backendOf(

@@ -17,6 +17,11 @@ export class PreparedTexts {
   #user: string | undefined;
   #count = 0;
   #closing: string[] = [];
+  /**
+   * By the names of its session's client, what was prepared for a statement that can tell. The server is asked which of
+   * them it has still.
+   */
+  readonly own = new Map<string, string>();
   /** The server has the statement that tells whose statement runs. */
   tags = false;
 

@@ -35,6 +35,8 @@ export interface Call {
   readonly copy: CopySource | undefined;
   /** The statement as one that the connection keeps prepared. */
   readonly named: Named | undefined;
+  /** What the connection may have prepared as it runs; undefined: whatever is there. */
+  readonly finds: "own" | "none" | undefined;
   /** By the simple protocol, which has no values and answers text. */
   readonly simple: boolean;
   /** A result that is there at once may come with its end. */

@@ -77,6 +77,21 @@ describe("judge", () => {
     expect(found("select setseed(1)")).toMatchObject({ value: { stains: true } });
   });
 
+  it("knows who can tell what its connection has prepared", () => {
+    const found = (sql: string) => judge(sql, { ...alone, pinned: true, keeps: true });
+    for (const sql of [
+      "select * from pg_catalog.Pg_Prepared_Statements",
+      'table U&"pg_prepared_statement\\0073"',
+      "table U&\"pg_prepared_statement!0073\" UESCAPE '!'",
+      "select * from pg_prepared_statement()",
+      "explain execute s",
+    ])
+      expect(found(sql)).toMatchObject({ value: { lists: true, leaves: true } });
+    expect(found("select 'pg_prepared_statements'")).toMatchObject({ value: { lists: false } });
+    expect(found("deallocate s")).toMatchObject({ value: { lists: true } });
+    expect(found("deallocate all")).toMatchObject({ value: { lists: false } });
+  });
+
   it("takes in a transaction what ends with it", () => {
     const pinned = { ...alone, pinned: true };
     expect(judge("create temp table t (a int) on commit drop", pinned).ok).toBe(true);

@@ -30,6 +30,8 @@ export interface Judged {
   readonly readsSequences: boolean;
   /** It may give its connection's sequences a last value. */
   readonly movesSequences: boolean;
+  /** It can tell which statements its connection has prepared, by their names or texts. */
+  readonly lists: boolean;
 }
 
 /** Kinds that leave nothing by themselves. What the functions do that they call is looked at besides. */
@@ -88,15 +90,17 @@ function judged(
     return refuse("query.permission", "statements of others are ended through the gateway");
   const { kind, tag } = found;
   const unsure = !(harmless.has(kind) || passes) || keeping.calls;
+  const lists = listsPrepared(sql, found, keeping);
   return ok({
     tag,
     query: kind === "select" && tag !== "SELECT INTO",
-    leaves: unsure,
+    leaves: unsure || lists,
     lasting: lastingOf(found, keeping),
     unsure,
     stains: keeping.stains || found.firstWord === "LOAD",
     readsSequences: keeping.sequences || keeping.calls,
     movesSequences: found.writes || keeping.moves,
+    lists,
   });
 }
 
@@ -116,6 +120,14 @@ function lastingOf(
   if (kind === "set" || setting) return "setting";
   if (lock) return "advisory lock";
   return firstWord === "LISTEN" || firstWord === "LOAD" ? firstWord : undefined;
+}
+
+/** `CREATE TABLE … AS EXECUTE` and `EXPLAIN EXECUTE` name a statement too. */
+function listsPrepared(sql: string, { kind }: StatementClass, keeping: Keeping): boolean {
+  if (keeping.lists || kind === "prepare" || kind === "execute") return true;
+  // DEALLOCATE ALL names none.
+  if (kind === "deallocate") return !/\sALL\b/i.test(sql);
+  return keeping.executes && (kind === "ddl" || kind === "explain");
 }
 
 function makesTemporary(kind: StatementClass["kind"], temporary: boolean): boolean {

@@ -29,6 +29,10 @@ export interface Keeping {
   readonly moves: boolean;
   /** Names a function that leaves what no cleaning removes. */
   readonly stains: boolean;
+  /** Names a list of what the connection has prepared. */
+  readonly lists: boolean;
+  /** Says EXECUTE: of a statement that is prepared, of a function, or as a right. */
+  readonly executes: boolean;
 }
 
 /** Read by the words of the text, wherever they stand: EXPLAIN ANALYZE and WITH run what is behind them too. */
@@ -47,6 +51,8 @@ function* read(sql: string): Steps<Keeping> {
     sequences: false,
     moves: false,
     stains: false,
+    lists: false,
+    executes: false,
   };
   const words = new Words();
   const call = new SettingCall();
@@ -57,6 +63,8 @@ function* read(sql: string): Steps<Keeping> {
     const { maker, last } = words;
     const said = told.get(word);
     if (said !== undefined) found[said] = true;
+    // A name in escapes may be any.
+    if (quoted && word.includes("\\")) found.lists = true;
     if (call.keeps(cursor.kind, word)) found.setting = true;
     if (!quoted && temporaryWords.has(word) && makers.has(maker)) found.temporary = true;
     // Names of what only the connection sees, as in `CREATE TABLE pg_temp.t`.
@@ -133,8 +141,9 @@ const makers: ReadonlySet<string> = new Set(["CREATE", "INTO"]);
 const between: ReadonlySet<string> = new Set(["OR", "REPLACE", "GLOBAL", "LOCAL"]);
 const temporaryWords: ReadonlySet<string> = new Set(["TEMP", "TEMPORARY"]);
 
-/** What the name of a function says. Locks of a transaction end with it and are right. */
-const told: ReadonlyMap<string, "lock" | "ends" | "sequences" | "moves" | "stains"> = new Map([
+/** What a name or a word says. Locks of a transaction end with it and are right. */
+type Told = "lock" | "ends" | "sequences" | "moves" | "stains" | "lists" | "executes";
+const told: ReadonlyMap<string, Told> = new Map([
   ["PG_ADVISORY_LOCK", "lock"],
   ["PG_ADVISORY_LOCK_SHARED", "lock"],
   ["PG_TRY_ADVISORY_LOCK", "lock"],
@@ -146,4 +155,11 @@ const told: ReadonlyMap<string, "lock" | "ends" | "sequences" | "moves" | "stain
   ["NEXTVAL", "moves"],
   ["SETVAL", "moves"],
   ["SETSEED", "stains"],
+  ["PG_PREPARED_STATEMENTS", "lists"],
+  ["PG_PREPARED_STATEMENT", "lists"],
+  // Texts of what is prepared name memory.
+  ["PG_BACKEND_MEMORY_CONTEXTS", "lists"],
+  ["PG_GET_BACKEND_MEMORY_CONTEXTS", "lists"],
+  ["UESCAPE", "lists"],
+  ["EXECUTE", "executes"],
 ]);

@@ -132,7 +132,8 @@ export class Desk implements KeyOwner {
     this.#clock = parts.host.clock;
     this.#registration = keys.register(keyBytes, this);
     const { process } = this.#registration.key;
-    this.#session = new ClientSession({ ...session, process }, () => this.#relays() !== "no");
+    const told: Session = { ...session, process, prepared: () => this.#series.prepared() };
+    this.#session = new ClientSession(told, () => this.#relays() !== "no");
     const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
     const { door, mirrors } = parts;
     const relays = (): Relaying =>

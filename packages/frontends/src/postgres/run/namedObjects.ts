@@ -1,7 +1,7 @@
 /** Prepared statements and portals of one connection by their names, limited in number and size. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { PostgresCall } from "@gateway/core/query/query.ts";
+import type { PostgresCall, PreparedText } from "@gateway/core/query/query.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { Prepared } from "../read/statement.ts";
@@ -121,6 +121,13 @@ export class NamedObjects {
       if (ending !== undefined) return ending.then(() => this.dropPortals(except));
     }
     return undefined;
+  }
+
+  /** The statements that have names, in the order in which they came. */
+  get kept(): readonly PreparedText[] {
+    return [...(this.#statements ?? [])].flatMap(([name, { text, types }]) =>
+      name === "" ? [] : { name, text, types },
+    );
   }
 
   get portalCount(): number {

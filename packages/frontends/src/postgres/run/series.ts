@@ -66,6 +66,8 @@ export class Series {
   /** The portal that is stepping now. */
   #running: string | undefined;
   readonly #unseen: Unseen;
+  /** What the client keeps prepared. */
+  readonly prepared = (): NamedObjects["kept"] => this.#named.kept;
 
   constructor(parts: SeriesParts) {
     this.#parts = parts;
