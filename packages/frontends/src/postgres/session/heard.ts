@@ -25,6 +25,8 @@ export class Heard {
   readonly #parts: HeardParts;
   /** The client waits for an answer. */
   #working = false;
+  /** Something was told that leaves with the end of the turn. */
+  #leaving = false;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   /** More was said than a client may leave unread. */
@@ -80,12 +82,23 @@ export class Heard {
     named(bytes, process);
     if (!this.#working) {
       out.writer.bytes(bytes);
-      return out.flush();
+      return out.full ? out.flush() : this.#leaveTogether();
     }
     this.#waitingBytes += bytes.length;
     if (this.#waitingBytes <= waitingBytesMax) this.#waiting.push(bytes);
     else this.#flooded = true;
     return undefined;
+  }
+
+  /** What a server says at once is read at once, as from itself: drivers that take a batch end it where a read did. */
+  #leaveTogether(): undefined {
+    if (this.#leaving) return;
+    this.#leaving = true;
+    setImmediate(() => {
+      this.#leaving = false;
+      // Otherwise it goes before the answer.
+      if (!this.#working) void this.#parts.out.flush();
+    });
   }
 
   #status(name: string, value: string): void {
