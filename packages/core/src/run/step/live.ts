@@ -145,8 +145,8 @@ export class LiveQuery implements LiveView {
     const now = this.#clock.nowMs();
     const startedMs = this.#startedMs ?? now;
     this.#told = {
-      queueMs: startedMs - this.query.receivedAtMs,
-      executionMs: now - startedMs,
+      queueMs: toMicros(startedMs - this.query.receivedAtMs),
+      executionMs: toMicros(now - startedMs),
       rows: this.rows,
       bytes: this.bytes,
     };
@@ -205,6 +205,11 @@ export class LiveQuery implements LiveView {
       revision,
     };
   }
+}
+
+/** In whole microseconds: digits beyond mean nothing, and take most of what writing a record's numbers does. */
+function toMicros(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
 }
 
 /** Every query of the process that has not ended. */
