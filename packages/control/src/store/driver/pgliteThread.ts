@@ -9,6 +9,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, protocol } from "@electric-sql/pglite";
 import type { DatabaseError, Parameter } from "../database.ts";
 import { touchedBy, type Reply } from "./connection.ts";
+import { openPackedFiles, readWhenAsked, rootOf } from "./lean/packageFiles.ts";
 
 export interface PgliteData {
   readonly work: PgliteWork;
@@ -82,6 +83,7 @@ async function make(file: string): Promise<void> {
 async function serve({ folder, parameters }: PgliteFolder): Promise<void> {
   let pglite: PGlite;
   try {
+    const files = openPackedFiles();
     const isNew = folder === undefined || readdirSync(folder).length === 0;
     pglite = await PGlite.create({
       ...(folder === undefined ? {} : { dataDir: folder }),
@@ -91,6 +93,7 @@ async function serve({ folder, parameters }: PgliteFolder): Promise<void> {
         ...parameters.flatMap((parameter) => ["-c", parameter]),
       ],
     });
+    readWhenAsked(rootOf(pglite), files);
   } catch (error) {
     post({ kind: "failed", code: systemCodeOf(error) });
     return;
