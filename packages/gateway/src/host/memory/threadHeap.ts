@@ -21,9 +21,13 @@ export interface ThreadHeapParts {
   readonly collect: () => void;
 }
 
-/** Of the thread that calls it, as long as that lives. */
-export function collectLeft(clock: Pick<Clock, "timer">): void {
-  threadHeap({ clock, heldBytes: heldByThread, busyPart: busyPartOf(), collect: collectHeap });
+/** Of the thread that calls it, as long as that lives. `giveBack` is called behind each collection. */
+export function collectLeft(clock: Pick<Clock, "timer">, giveBack: () => void): void {
+  const collect = (): void => {
+    collectHeap();
+    giveBack();
+  };
+  threadHeap({ clock, heldBytes: heldByThread, busyPart: busyPartOf(), collect });
 }
 
 /** Looks now and then, from here on: collects when the heap has grown, and once when the thread has become quiet. */
