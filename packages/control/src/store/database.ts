@@ -57,6 +57,11 @@ export interface Database extends Statements, AsyncDisposable {
    * Undefined where the driver can not listen; the caller then polls.
    */
   listen?(channel: string, wake: () => void): AsyncDisposable;
+  /**
+   * Gives back what making and changing tables left in the memory of this process, which only a new thread does.
+   * Statements wait meanwhile. Undefined where the database is not in this process.
+   */
+  renew?(): Promise<void>;
 }
 
 export function unavailable({ code }: DatabaseError): StoreUnavailable {

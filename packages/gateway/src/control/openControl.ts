@@ -11,6 +11,7 @@ import {
   type OwnedConfiguration,
 } from "@gateway/control/config/open.ts";
 import { keyRing } from "@gateway/control/config/secret/keyRing.ts";
+import type { Database } from "@gateway/control/store/database.ts";
 import { drizzleStore } from "@gateway/control/store/drizzle.ts";
 import { memoryStore } from "@gateway/control/store/memory.ts";
 import type { Store } from "@gateway/control/store/store.ts";
@@ -78,11 +79,18 @@ async function openStore(options: OpenControlOptions): Promise<Result<Store, str
   if (!database.ok) return err(`gateway.persistence: ${database.error}`);
   const ready =
     access === "serve" && persistence.autoMigrate
-      ? await migrateDatabase(database.value, bundle)
+      ? await migrated(database.value, bundle)
       : await checkDatabase(database.value, bundle);
   if (ready.ok) return ok(drizzleStore(database.value, { clock: host.clock }));
   await database.value[Symbol.asyncDispose]();
   return err(`gateway.persistence: ${ready.error}`);
+}
+
+async function migrated(database: Database, bundle: URL): Promise<Result<void, string>> {
+  const applied = await migrateDatabase(database, bundle);
+  if (!applied.ok) return applied;
+  if (applied.value.length > 0) await database.renew?.();
+  return ok(undefined);
 }
 
 /** Ends both, the configuration first. */

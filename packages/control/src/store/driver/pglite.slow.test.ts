@@ -145,6 +145,38 @@ describe("openPglite when its thread ends", () => {
   }, 60_000);
 });
 
+describe("openPglite when it is told to renew its thread", () => {
+  it("goes on with the same data in another one, wakes listeners, and has statements wait", async () => {
+    const root = await mkdtemp(join(tmpdir(), "pglite-renew-"));
+    const { threads, started } = crashingThreads();
+    const opened = await openPglite({ path: join(root, "db"), host: { ...host, threads } });
+    if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+    const database = opened.value;
+    await database.script("create table renewed (i int); insert into renewed values (1)");
+    let wakes = 0;
+    await using _listener = database.listen?.("moved", () => {
+      wakes += 1;
+    });
+    expect((await database.run("select 1")).ok).toBe(true);
+    wakes = 0;
+    const renewed = database.renew?.();
+    const answer = await database.run("select i from renewed");
+    expect(answer.ok && answer.value.rows).toEqual([["1"]]);
+    await renewed;
+    expect(started()).toBe(2);
+    expect(wakes).toBe(1);
+    await database[Symbol.asyncDispose]();
+    await rm(root, { recursive: true });
+  }, 60_000);
+
+  it("keeps the one that has everything in memory", async () => {
+    await using database = await openedAt(":memory:");
+    await database.script("create table renewed (i int)");
+    await database.renew?.();
+    expect((await database.run("select i from renewed")).ok).toBe(true);
+  }, 60_000);
+});
+
 describe("an embedded database that was written to", () => {
   let root: string;
   let database: Database;
@@ -236,11 +268,18 @@ async function connected(path: string): Promise<Database> {
 }
 
 /** Real threads, the newest of which can be ended from outside. */
-function crashingThreads(): { readonly threads: Threads; readonly crash: () => Promise<void> } {
+function crashingThreads(): {
+  readonly threads: Threads;
+  readonly started: () => number;
+  readonly crash: () => Promise<void>;
+} {
   let newest: Thread | undefined;
+  let count = 0;
   return {
+    started: () => count,
     threads: {
       start: (name, threadData) => {
+        count += 1;
         newest = host.threads.start(name, threadData);
         return newest;
       },

@@ -5,7 +5,7 @@
  * one out, and lets commands of the same host in through `folderSocket.ts`.
  */
 import { join } from "node:path";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type {
@@ -116,8 +116,6 @@ class PgliteDatabase implements Database {
 
   /** Starts the thread; those who connect to the folder wait for it. Refuses with a code. */
   async start(): Promise<Result<void, string>> {
-    const made = await this.#makeData();
-    if (!made.ok) return made;
     this.#link = this.#newLink();
     const { clock } = this.#options.host;
     const inTurn: InTurn = (work) => this.#inTurn(work);
@@ -158,6 +156,18 @@ class PgliteDatabase implements Database {
     };
   }
 
+  async renew(): Promise<void> {
+    // What is in memory would be gone.
+    if (this.#folder === undefined || this.#closed) return;
+    using _turn = await this.#turns.take();
+    const link = this.#link;
+    if (link === undefined || this.#closed) return;
+    this.#link = undefined;
+    await link[Symbol.asyncDispose]();
+    // A statement tries again where it does not start.
+    await this.#linkAgain();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -193,23 +203,20 @@ class PgliteDatabase implements Database {
     const { clock, log } = this.#options.host;
     if (clock.nowMs() < this.#restartAtMs) return err(lost);
     this.#restartAtMs = clock.nowMs() + restartPauseMs;
+    const link = await this.#linkAgain();
+    if (link.ok) log.write("warn", "database.threadRestarted");
+    return link;
+  }
+
+  /** Another thread on the same data. Listeners hear of it, for they may have missed something. */
+  async #linkAgain(): Promise<Result<PgliteLink, DatabaseError>> {
     const link = this.#newLink();
     const result = await link.started;
     if (!result.ok) return err({ kind: "unreachable", code: result.error });
     this.#link = link;
-    log.write("warn", "database.threadRestarted");
     for (const channel of this.#wakes.keys()) await link.script(listenSql(channel));
     for (const channel of this.#wakes.keys()) this.#wake(channel);
     return ok(link);
-  }
-
-  /** In a thread that ends: what makes a new database takes memory, 600 MB without the build's data, which only the thread's end gives back. */
-  async #makeData(): Promise<Result<void, string>> {
-    if (this.#folder === undefined || (await readdir(this.#folder)).length > 0) {
-      return ok(undefined);
-    }
-    await using link = this.#newLink();
-    return await link.started;
   }
 
   #newLink(): PgliteLink {
