@@ -40,6 +40,8 @@ export type ScanEstimate = { readonly bytes: number } | { readonly unknown: stri
 
 /** A connection of its own with an open transaction. Disposing rolls it back and returns the connection; it never rejects. */
 export interface PinnedLane extends Lane, AsyncDisposable {
+  /** By which number its server knows the connection, as a statement there may ask. Missing where it has none. */
+  readonly process?: number | undefined;
   /**
    * Ends the transaction. It is over even when this fails. `chains`: another one follows on this lane's connection, which
    * an engine that has `again` may begin with the same statement, as alike to this one as only the engine knows how. It
@@ -84,6 +86,8 @@ export interface PinnedLane extends Lane, AsyncDisposable {
 export interface KeptLane extends Lane, AsyncDisposable {
   /** Why it has to stay, in a word or two for records; undefined when nothing of the session is left on it. */
   readonly keeps: string | undefined;
+  /** As a transaction's. */
+  readonly process?: number | undefined;
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
   hear(listener: KeptListener): void;
 }

@@ -7,6 +7,8 @@ import type { GatewayError } from "../error.ts";
 export interface Pin {
   readonly cluster: string;
   readonly group: string;
+  /** By which number its server knows the connection now; undefined where it has none. */
+  readonly process?: number | undefined;
   /**
    * `open`: statements run. `aborted`: a statement failed, and the client's dialect now refuses
    * everything but the end of the transaction. `ended`: committed, rolled back, idle or alive for too
@@ -27,6 +29,8 @@ export interface Pin {
 export interface Kept {
   readonly cluster: string;
   readonly group: string;
+  /** As a transaction's. */
+  readonly process?: number | undefined;
   /** `ended`: what was on it is lost; the next statement is told so, and the session is free again. */
   readonly state: "open" | "ended";
   /** Hears what the server says of its own accord; what came before is told at once. One listener. */

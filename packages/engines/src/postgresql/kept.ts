@@ -46,6 +46,10 @@ export class KeptConnection implements LookingLane {
     return this.#keeps;
   }
 
+  get process(): number | undefined {
+    return this.#taken.member.key?.process;
+  }
+
   hear(listener: KeptListener): void {
     const { member } = this.#taken;
     member.hear(listener);

@@ -85,6 +85,10 @@ export class TransactionLane implements PinnedLane {
     this.#context = context;
   }
 
+  get process(): number | undefined {
+    return this.#taken.member.key?.process;
+  }
+
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     using _turn = await this.#takeTurn();
     const refused = this.#refusal(query) ?? (await this.#tell(query.session, signal));

@@ -56,6 +56,10 @@ export class KeptSession implements Kept {
     });
   }
 
+  get process(): number | undefined {
+    return this.#state === "open" ? this.held.lane.process : undefined;
+  }
+
   get state(): Kept["state"] {
     return this.#state;
   }

@@ -83,6 +83,10 @@ export class SessionPin implements Pin {
     return this.#lane;
   }
 
+  get process(): number | undefined {
+    return this.#state === "ended" ? undefined : this.#lane.process;
+  }
+
   get state(): Pin["state"] {
     return this.#state;
   }

@@ -52,13 +52,58 @@ describe("CancelKeys", () => {
       4,
       ownerOf((what) => told.push(what)),
     );
-    expect(keys.signal("bob", key.process, "pg_terminate_backend")).toBe(false);
-    expect(keys.signal("ada", key.process ^ 1, "pg_terminate_backend")).toBe(false);
+    expect(keys.signal({ user: "bob", process: key.process, name: "pg_terminate_backend" })).toBe(
+      false,
+    );
+    expect(
+      keys.signal({ user: "ada", process: key.process ^ 1, name: "pg_terminate_backend" }),
+    ).toBe(false);
     expect(told).toEqual([]);
-    expect(keys.signal("ada", key.process, "pg_cancel_backend")).toBe(true);
-    expect(keys.signal("ada", key.process, "pg_terminate_backend")).toBe(true);
+    expect(keys.signal({ user: "ada", process: key.process, name: "pg_cancel_backend" })).toBe(
+      true,
+    );
+    expect(keys.signal({ user: "ada", process: key.process, name: "pg_terminate_backend" })).toBe(
+      true,
+    );
     expect(told).toEqual(["cancel", "terminate"]);
     expect(registered).toBeDefined();
+  });
+
+  it("finds a user's session by the process of its server, where the number tells which one", () => {
+    const keys = new CancelKeys(virtualHost(1));
+    const told: string[] = [];
+    const sessions = [
+      { user: "ada", cluster: "one", process: 7 },
+      { user: "ada", cluster: "two", process: 7 },
+      { user: "ada", cluster: "one", process: 8 },
+      { user: "bob", cluster: "one", process: 8 },
+      { user: "bob", cluster: "one", process: 9 },
+    ];
+    for (const { user, ...behind } of sessions) {
+      const owner = ownerOf((what) => told.push(`${user} ${behind.cluster} ${what}`));
+      keys.register(4, { ...owner, user, behind });
+    }
+    keys.register(4, ownerOf());
+    const sent = (process: number, cluster?: string) =>
+      keys.signal({ user: "ada", process, name: "pg_terminate_backend", cluster });
+    expect([sent(7), sent(9), sent(8, "two"), told]).toEqual([false, false, false, []]);
+    expect([sent(7, "two"), sent(8), told]).toEqual([
+      true,
+      true,
+      ["ada two terminate", "ada one terminate"],
+    ]);
+  });
+
+  it("finds it so in whichever process lives with it", async () => {
+    const crew = crewOf(2);
+    const all = crew.map((siblings) => new CancelKeys({ ...virtualHost(1), siblings }));
+    const told: string[] = [];
+    const owner = ownerOf((what) => told.push(what));
+    all[1]?.register(4, { ...owner, behind: { cluster: "one", process: 8 } });
+    const name = "pg_terminate_backend";
+    expect(await all[0]?.signal({ user: "bob", process: 8, name })).toBe(false);
+    expect(await all[0]?.signal({ user: "ada", process: 8, name })).toBe(true);
+    expect(told).toEqual(["terminate"]);
   });
 
   it("finds the connection in whichever process lives with it, and obeys its user there", async () => {
@@ -73,15 +118,21 @@ describe("CancelKeys", () => {
     );
     for (const keys of all)
       for (const { key } of made) {
-        expect(await keys.signal("bob", key.process, "pg_terminate_backend")).toBe(false);
-        expect(await keys.signal("ada", key.process, "pg_cancel_backend")).toBe(true);
+        expect(
+          await keys.signal({ user: "bob", process: key.process, name: "pg_terminate_backend" }),
+        ).toBe(false);
+        expect(
+          await keys.signal({ user: "ada", process: key.process, name: "pg_cancel_backend" }),
+        ).toBe(true);
       }
     expect(told.toSorted()).toEqual(
       [0, 1, 2].flatMap((at) => Array.from({ length: 3 }, () => `${at} cancel`)),
     );
     made[1]?.[Symbol.dispose]();
     const gone = made[1]?.key.process ?? 0;
-    expect(await all[0]?.signal("ada", gone, "pg_terminate_backend")).toBe(false);
+    expect(await all[0]?.signal({ user: "ada", process: gone, name: "pg_terminate_backend" })).toBe(
+      false,
+    );
   });
 });
 

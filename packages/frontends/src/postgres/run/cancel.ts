@@ -2,7 +2,8 @@
  * Keys by which a second connection cancels what a first one runs.
  *
  * A key is a process number and a secret of unpredictable bytes; both are needed. Neither a right nor a wrong
- * key gets an answer. The number alone names a connection to its own user, who may end it in SQL.
+ * key gets an answer. The number alone names a connection to its own user, who may end it in SQL; so does the server's
+ * number of the connection that is its own now, which is what the server told where it was asked.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -19,9 +20,17 @@ const processMax = 0x7fffffff;
 /** Secrets of protocol 3.0 have four bytes; since 3.2 they may be long. */
 export const secretBytes = { short: 4, long: 32 } as const;
 
+/** A process of a cluster's server. Another cluster may have the same number. */
+export interface ServerProcess {
+  readonly cluster: string;
+  readonly process: number;
+}
+
 /** Whose key it is. */
 export interface KeyOwner {
   readonly user: string;
+  /** The server's connection that is its own now; undefined while it has none. */
+  readonly behind?: ServerProcess | undefined;
   /** Cancels what runs. */
   cancel(): void;
   /** Ends the connection, as an administrator would. */
@@ -63,10 +72,12 @@ interface ToldKey {
 /** What SQL may do to a connection of its own user. */
 export type SignalName = "pg_cancel_backend" | "pg_terminate_backend";
 
-interface ToldSignal {
+/** Who wants what of which connection. `cluster`: where the asker's own connection is, if it has one. */
+export interface ToldSignal {
   readonly user: string;
   readonly process: number;
   readonly name: SignalName;
+  readonly cluster?: string | undefined;
 }
 
 const signalled: SiblingTopic<ToldSignal, boolean> = { name: "postgres.signal" };
@@ -110,23 +121,35 @@ export class CancelKeys {
   }
 
   /**
-   * Signals the connection that was told this process number, in whichever process it lives. False where it is none of
-   * the user's; a promise only where another process has to say so.
+   * Signals the connection that has this process number, in whichever process it lives. False where it is none of the
+   * user's; a promise only where other processes have to say so.
    */
-  signal(user: string, process: number, name: SignalName): boolean | Promise<boolean> {
+  signal(told: ToldSignal): boolean | Promise<boolean> {
     const { siblings } = this.#host;
-    const owner = siblings === undefined ? undefined : process % siblings.count;
-    const told = { user, process, name };
-    if (siblings === undefined || owner === siblings.index) return this.#signalHere(told);
-    return siblings.ask(signalled, told, owner).then(([done]) => done === true);
+    if (this.#signalHere(told)) return true;
+    if (siblings === undefined) return false;
+    return siblings.ask(signalled, told).then((sent) => sent.includes(true));
   }
 
-  #signalHere({ user, process, name }: ToldSignal): boolean {
-    const owner = this.#keys.get(process)?.owner;
+  #signalHere({ user, process, name, cluster }: ToldSignal): boolean {
+    const owner = this.#keys.get(process)?.owner ?? this.#ownerBehind({ user, process, cluster });
     if (owner?.user !== user) return false;
     if (name === "pg_cancel_backend") owner.cancel();
     else owner.terminate();
     return true;
+  }
+
+  /** The user's session that has this process of a server; undefined where the number does not tell which one. */
+  #ownerBehind({ user, process, cluster }: Omit<ToldSignal, "name">): KeyOwner | undefined {
+    let found: KeyOwner | undefined;
+    for (const { owner } of this.#keys.values()) {
+      if (owner.user !== user) continue;
+      const { behind } = owner;
+      if (behind?.process !== process || (cluster ?? behind.cluster) !== behind.cluster) continue;
+      if (found !== undefined) return undefined;
+      found = owner;
+    }
+    return found;
   }
 
   /** Connections that hold a key now. */

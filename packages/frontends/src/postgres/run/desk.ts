@@ -12,7 +12,7 @@ import { allSpeakPostgres, keepingOf, type ReachedEngine } from "@gateway/core/q
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import { longTexts, type LongText } from "../../listener/longTexts.ts";
-import type { CancelKeys, CancelRegistration, KeyOwner } from "./cancel.ts";
+import type { CancelKeys, CancelRegistration, KeyOwner, ServerProcess } from "./cancel.ts";
 import type { Mirrors } from "../catalog/mirrors.ts";
 import { SessionCatalog } from "../catalog/sessionCatalog.ts";
 import { ClientSession } from "../session/clientSession.ts";
@@ -152,7 +152,8 @@ export class Desk implements KeyOwner {
     this.#executor = new Executor({
       ...shared,
       process,
-      signal: (number, name) => keys.signal(this.user, number, name),
+      signal: (number, name) =>
+        keys.signal({ user: this.user, process: number, name, cluster: this.behind?.cluster }),
       forget: (what) => this.#series.forget(what),
       keeping: () => keeping.has(relays()),
       serverTimes: () => relays() === "always",
@@ -161,6 +162,11 @@ export class Desk implements KeyOwner {
     this.#implicit = new Implicit(this.#executor, this.#session);
     this.#seriesParts = { ...shared, executor: this.#executor, implicit: this.#implicit };
     this.#series = new Series(this.#seriesParts);
+  }
+
+  get behind(): ServerProcess | undefined {
+    const { cluster, process } = this.#session.kept ?? this.#session.pin ?? {};
+    return cluster === undefined || process === undefined ? undefined : { cluster, process };
   }
 
   /** True when no transaction is open, for which a drain would have to wait. */
