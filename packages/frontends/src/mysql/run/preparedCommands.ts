@@ -13,18 +13,13 @@ import {
   rewritePlaceholders,
   type PlaceholdersError,
 } from "@gateway/core/sql/rewrite/placeholders.ts";
+import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
-import type { Column, Parameter } from "@gateway/core/type/type.ts";
+import type { Column } from "@gateway/core/type/type.ts";
 import type { Command, Execute } from "@gateway/wire/mysql/command.ts";
 import { isSingleByte } from "@gateway/wire/mysql/singleByte.ts";
-import {
-  parseExecute,
-  recoded,
-  withTypes,
-  type BoundParameters,
-  type ExecuteValues,
-} from "@gateway/wire/mysql/execute.ts";
+import { recoded, withTypes, type ExecuteValues } from "@gateway/wire/mysql/execute.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Responder } from "./responder.ts";
 import type { AnswerForm } from "./resultSet.ts";
@@ -37,7 +32,8 @@ import { readOne } from "../read/reading.ts";
 import { preparedMax } from "../limits.ts";
 import type { LocalAnswer } from "../commands/answer.ts";
 import type { CatalogSql } from "../catalog/informationSchema.ts";
-import { parameterOf } from "../value/parameters.ts";
+import { withLiterals } from "../value/literals.ts";
+import { boundValues, typedValues, unknown } from "../value/bound.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 import { relayedOf, type Relayed } from "./relaying.ts";
 import { namesServerVariables, setsThemOnly } from "./userVariables.ts";
@@ -112,16 +108,37 @@ function execute(
   const { responder } = parts;
   const { source, statement, sql } = prepared;
   // What the frontend answers itself is short: all of it is sent, as the protocol allows.
-  if (sql === undefined) return parts.answerSource(source);
+  if (sql === undefined) return answerOwn(parts, prepared, command.body);
   if (prepared.relayed !== undefined)
     return executeOnServer(parts, { ...prepared, sql, relayed: prepared.relayed }, command);
-  const values = valuesOf(parts, prepared, command.body);
+  const { zone, charset } = responder.client;
+  const context = { zone, decode: charset.decode };
+  const values = typedValues(context, parts.prepared, prepared, command.body);
   if (!values.ok) return responder.putError(values.error);
   const bound = { source, statement, sql, parameters: values.value, otherwise: undefined };
   const wantsCursor = (command.cursor & cursorReadOnly) !== 0;
   return wantsCursor
     ? openCursor(parts, prepared.id, bound)
     : runStatement(responder, bound, binaryForm);
+}
+
+/** A SET is answered with the values in its text. */
+function answerOwn(
+  parts: PreparedParts,
+  { id, source, parameters: { length } }: PreparedStatement,
+  body: Uint8Array,
+): Promise<unknown> | boolean {
+  const { responder, prepared } = parts;
+  if (length === 0) return parts.answerSource(source);
+  const parsed = boundValues(prepared, { id, parameters: length }, body);
+  if (!parsed.ok) return responder.putError(parsed.error);
+  const places = findPlaceholders(source, "mysql");
+  const { decode } = responder.client.charset;
+  const text =
+    places.ok && withLiterals(source, places.value.placeholders, parsed.value.values, decode);
+  return typeof text === "string"
+    ? parts.answerSource(text)
+    : responder.putError(ownErrors.notSupported("this value in SET"));
 }
 
 /** What the protocol prepares and the session itself does: it has no values, and goes as its text. */
@@ -237,7 +254,7 @@ async function statementOf(
   const local = server ? undefined : parts.answerLocally(source);
   const relayed = relayedOf(parts.responder, statement);
   const isServers = local?.kind === "error" && relayed !== undefined && setsThemOnly(source);
-  if (local !== undefined && !isServers) return localStatement(source, local);
+  if (local !== undefined && !isServers) return localStatement(source, local, statement);
   if (relayed !== undefined) {
     const made = await preparedByServer(parts.responder, source, relayed);
     const other = made.ok ? undefined : otherwiseOf(readOne(source));
@@ -289,8 +306,6 @@ async function preparedBy(
   });
 }
 
-const unknown = { kind: "null" } as const;
-
 function placesReply(error: PlaceholdersError, source: string): ErrorReply {
   switch (error.code) {
     case "placeholderOutOfRange":
@@ -305,10 +320,15 @@ function placesReply(error: PlaceholdersError, source: string): ErrorReply {
 /** Characters of an unterminated text's end that the error shows. */
 const shownOfEnd = 40;
 
-function localStatement(source: string, answer: LocalAnswer): Result<Unsaved, ErrorReply> {
-  const statement = readStatement(source, "mysql");
-  const made = (columns: readonly Column[]) =>
-    ok({ source, statement, sql: undefined, parameters: [], columns } as const);
+function localStatement(
+  source: string,
+  answer: LocalAnswer,
+  statement: StatementClass,
+): Result<Unsaved, ErrorReply> {
+  const made = (columns: readonly Column[], places = 0) => {
+    const parameters = Array.from({ length: places }, () => unknown);
+    return ok({ source, statement, sql: undefined, parameters, columns });
+  };
   switch (answer.kind) {
     case "rows":
     case "asked":
@@ -319,8 +339,13 @@ function localStatement(source: string, answer: LocalAnswer): Result<Unsaved, Er
     case "use":
     case "kill":
       return made([]);
-    case "error":
-      return err(answer.reply);
+    case "error": {
+      // Whether a SET can be done is known when its values are.
+      const places = statement.kind === "set" ? findPlaceholders(source, "mysql") : undefined;
+      return places?.ok && places.value.count > 0
+        ? made([], places.value.count)
+        : err(answer.reply);
+    }
   }
 }
 
@@ -349,40 +374,4 @@ const undefinedFunction = "42883";
 /** A statement that can not be described may run all the same; its columns then come with its result. */
 function comesWithTheValues({ code, sqlState }: GatewayError): boolean {
   return code === "query.unsupported" || sqlState === undefinedFunction;
-}
-
-function valuesOf(
-  { responder, prepared }: PreparedParts,
-  statement: PreparedStatement,
-  body: Uint8Array,
-): Result<readonly Parameter[], ErrorReply> {
-  const { id, parameters } = statement;
-  const longData = prepared.takeLongData(id);
-  if (longData.overflowed) return err(ownErrors.longDataTooLarge());
-  const parsed = parseExecute(body, {
-    parameters: parameters.length,
-    types: prepared.types(id),
-    longData: longData.values,
-  });
-  if (parsed.kind === "violation") return err(ownErrors.malformedParameters());
-  prepared.bind(id, parsed.types);
-  const typed = typedValues(parsed, statement, responder);
-  return typed.ok ? typed : err(errorReply(typed.error));
-}
-
-function typedValues(
-  { types, values }: BoundParameters,
-  { parameters }: PreparedStatement,
-  { client }: Responder,
-): Result<readonly Parameter[], GatewayError> {
-  const context = { zone: client.zone, decode: client.charset.decode };
-  const typed: Parameter[] = [];
-  for (const [index, value] of values.entries()) {
-    const bound = types[index];
-    if (bound === undefined) continue;
-    const parameter = parameterOf(value, bound, parameters[index] ?? unknown, context);
-    if (!parameter.ok) return parameter;
-    typed.push(parameter.value);
-  }
-  return ok(typed);
 }
