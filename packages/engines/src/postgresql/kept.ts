@@ -162,7 +162,12 @@ async function lingering(member: Member, signal: AbortSignal): Promise<string | 
 
 /** Everything of a session that PostgreSQL tells of, but for settings that were brought. */
 function lingeringSql(member: Member): string {
-  const brought = [...member.settings.keys(), "statement_timeout", "application_name"];
+  const brought = [
+    ...member.settings.keys(),
+    "statement_timeout",
+    "application_name",
+    "client_encoding",
+  ];
   const names = brought.map((name) => quoteText(name.toLowerCase())).join(", ");
   return `SELECT CASE
   WHEN EXISTS (SELECT FROM pg_catalog.pg_listening_channels()) THEN 'LISTEN'

@@ -4,7 +4,7 @@ import type { KeptLane } from "@gateway/core/port/backend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { settled, waited, type Course, type Reading } from "@gateway/core/query/course.ts";
 import { streamOf } from "@gateway/core/query/courseStream.ts";
-import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Description, ResultStream, SessionChange } from "@gateway/core/query/event.ts";
 import type { BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementComment } from "@gateway/core/query/tagText.ts";
@@ -16,7 +16,8 @@ import type { Taken } from "./client/pool.ts";
 import type { Named } from "./client/named.ts";
 import { columnsOf } from "./client/descriptions.ts";
 import { runCall, type Call, type Trace } from "./client/run.ts";
-import { bring } from "./client/settings.ts";
+import { encodingOf } from "./client/reading.ts";
+import { brought, withoutOthers } from "./bringing.ts";
 import { brokenError, errorOf } from "./errors.ts";
 import { broughtTo } from "./ownStatements.ts";
 import { judge, type Judged } from "./sql/guard.ts";
@@ -95,6 +96,8 @@ export function* courseOn(
         trace.open = false;
       }
       if (last && ending !== undefined) yield* waited(ending);
+      if (last && query.call !== undefined && member.encoding.name !== encodingOf(query.session))
+        yield { kind: "session", change: encodingChange(member) };
       if (event.kind === "failed" && signal.aborted)
         yield { kind: "failed", error: gatewayError("query.cancelled") };
       else yield event;
@@ -105,6 +108,11 @@ export function* courseOn(
     if (trace.open && member.open) yield* waited(drained(member, end, context));
     if (ending !== undefined) yield* waited(ending);
   }
+}
+
+/** The statement changed how its client and the server write, or took that back; the client is told as by the server. */
+function encodingChange({ encoding }: Member): SessionChange {
+  return { kind: "setting", name: "client_encoding", value: encoding.name };
 }
 
 /** Makes the connection ready for a statement. Answers what is to be sent, or why nothing is. */
@@ -187,64 +195,6 @@ export function judgedIn(
     copies: call?.copy !== undefined,
     shared: backendIdentity.mode === "serviceAccount",
   });
-}
-
-/**
- * Brings the connection where the session stands. One that each session has of its own is brought there once: from
- * then on its client's settings are the server's.
- */
-export function brought(
-  member: Member,
-  query: Identified,
-  context: RunContext,
-  signal: AbortSignal,
-): Promise<GatewayError | undefined> | undefined {
-  const leaving = withoutOthers(member, query, signal);
-  if (leaving !== undefined) {
-    return leaving.then((others) => others ?? broughtAlone(member, query, context, signal));
-  }
-  return broughtAlone(member, query, context, signal);
-}
-
-function broughtAlone(
-  member: Member,
-  query: Identified,
-  { pins, prepares }: RunContext,
-  signal: AbortSignal,
-): Promise<GatewayError | undefined> | undefined {
-  if (member.settled) return undefined;
-  const settles = pins === "always" && query.call !== undefined;
-  const bringing = bring(member, query, {
-    named: prepares?.shared !== true,
-    own: settles,
-    signal,
-  });
-  if (bringing === undefined) {
-    member.settled = settles;
-    return undefined;
-  }
-  return bringing.then((refused) => {
-    member.settled = refused === undefined && settles;
-    return refused;
-  });
-}
-
-/** What another user's statements are is none of this one's to see in the server's list of them. */
-function withoutOthers(
-  member: Member,
-  { session }: Identified,
-  signal: AbortSignal,
-): Promise<GatewayError | undefined> | undefined {
-  const { user } = member.prepared;
-  if (user === undefined || user === session.identity.user) return undefined;
-  return deallocated(member, signal);
-}
-
-async function deallocated(member: Member, signal: AbortSignal): Promise<GatewayError | undefined> {
-  const done = await ask(member, "DEALLOCATE ALL", signal);
-  if (!done.ok) return done.error;
-  member.prepared.clear();
-  return undefined;
 }
 
 /** The last values of sequences are not shown to a statement of another session. In a transaction they were forgotten before it. */

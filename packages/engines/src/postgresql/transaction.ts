@@ -13,13 +13,13 @@ import { estimateOn } from "./estimate.ts";
 import { nameOf } from "./identity.ts";
 import {
   askToEnd,
-  brought,
   describeOn,
   judgedIn,
   runOn,
   withoutSequences,
   type RunContext,
 } from "./lane.ts";
+import { brought } from "./bringing.ts";
 import { changedModes, openingOf, type Told } from "./sql/modes.ts";
 import { preparationOf } from "./sql/preparation.ts";
 import { quoteIdentifier } from "./sql/quote.ts";

@@ -11,7 +11,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { encryptionRefused } from "@gateway/wire/postgres/backend.ts";
-import type { FrameRule } from "@gateway/wire/postgres/frame.ts";
+import type { FrameRule, FrameStep } from "@gateway/wire/postgres/frame.ts";
 import { frontendTypes } from "@gateway/wire/postgres/frontend.ts";
 import type { FrontendMessage, StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
 import { startBytesMax } from "@gateway/wire/postgres/start.ts";
@@ -56,6 +56,9 @@ const messagesPerTurn = 256;
 
 /** PostgreSQL's word for a message of which it read the type only. */
 const lostText = "terminating connection because protocol synchronization was lost";
+
+/** A frame, or what came in place of one. */
+type Came = Exclude<FrameStep, { kind: "wait" }>;
 
 /** What happened, the phase in which it did, and the effects that the table names. */
 interface Performed extends Received {
@@ -127,8 +130,13 @@ class Conversation {
         await this.#inbox.more();
         if (resting) this.#connection.idle(false);
       } else {
-        const received = receivedOf(step, this.#phase, this.#connection.config);
-        const pending = this.#receive(received);
+        const received = receivedOf(
+          step,
+          this.#phase,
+          this.#connection.config,
+          this.#desk?.charset,
+        );
+        const pending = this.#receive(received, step);
         if (pending !== undefined) await pending;
       }
     }
@@ -162,17 +170,24 @@ class Conversation {
   }
 
   /** A promise only for a message that takes time: most are answered at once. */
-  #receive(received: Received): Promise<void> | undefined {
+  #receive(received: Received, step: Came): Promise<void> | undefined {
     const desk = this.#desk;
     const { message } = received;
     const waits = desk !== undefined && message !== undefined && isTyped(message);
-    return waits && desk.waits(message) ? this.#settle(desk, received) : this.#happen(received);
+    return waits && desk.waits(message)
+      ? this.#settle(desk, received, step)
+      : this.#happen(received);
   }
 
-  async #settle(desk: Desk, received: Received): Promise<void> {
+  async #settle(desk: Desk, received: Received, step: Came): Promise<void> {
+    const { charset } = desk;
     const failure = await desk.settle();
     if (failure !== undefined) await this.#failed(failure);
-    await this.#happen(received);
+    // What was settled may be that the client writes in another encoding from here on.
+    const same = desk.charset === charset;
+    await this.#happen(
+      same ? received : receivedOf(step, this.#phase, this.#connection.config, desk.charset),
+    );
   }
 
   /** Takes the step of the table and performs its effects. */
@@ -242,7 +257,8 @@ class Conversation {
 
   /** A text that can not be read makes an open transaction fail, like every error in it. */
   async #reportText(violation: Violation | undefined): Promise<void> {
-    await this.#failed({ error: textError(violation), place: {} });
+    const error = textError(violation, this.#desk?.charset?.name);
+    await this.#failed({ error, place: {} });
   }
 
   #serve(message: FrontendMessage): Pending | undefined {

@@ -1,4 +1,5 @@
 /** What a client sent, as the table of phases takes it. Pure: `connection.ts` asks for every frame. */
+import type { Charset } from "@gateway/wire/postgres/charset.ts";
 import type { FrameStep } from "@gateway/wire/postgres/frame.ts";
 import { parseFrontend } from "@gateway/wire/postgres/frontend.ts";
 import type { FrontendMessage, StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
@@ -17,11 +18,12 @@ export interface Received {
   readonly violation: Violation | undefined;
 }
 
-/** Reads a frame, or what came in place of one. */
+/** Reads a frame, or what came in place of one. `charset`: of its texts; undefined for UTF-8. */
 export function receivedOf(
   step: Exclude<FrameStep, { kind: "wait" }>,
   phase: Phase,
   limits: TextLimits,
+  charset?: Charset,
 ): Received {
   switch (step.kind) {
     case "violation":
@@ -30,7 +32,7 @@ export function receivedOf(
       return broken(textTooLarge(step, limits), phase);
     case "frame": {
       const { frame } = step;
-      const parsed = beforeStart(phase) ? parseStart(frame.body) : parseFrontend(frame);
+      const parsed = beforeStart(phase) ? parseStart(frame.body) : parseFrontend(frame, charset);
       if (parsed.kind === "violation") return broken(parsed.violation, phase);
       return { input: parsed.message.kind, message: parsed.message, violation: undefined };
     }

@@ -52,10 +52,10 @@ export function passwordError(user: string): GatewayError {
   return gatewayError("auth.refused", { message });
 }
 
-/** Why a text was not read: it is too large, or not UTF-8. */
-export function textError(violation: Violation | undefined): GatewayError {
+/** Why a text was not read: it is too large, or none of its encoding. */
+export function textError(violation: Violation | undefined, encoding = "UTF8"): GatewayError {
   if (violation?.kind === "textTooLarge") return textSizeError(violation.limit);
-  const message = 'invalid byte sequence for encoding "UTF8"';
+  const message = `invalid byte sequence for encoding "${encoding}"`;
   return gatewayError("query.data", { sqlState: "22021", message });
 }
 

@@ -1,11 +1,12 @@
 /**
  * A growing buffer for outgoing bytes, and a cursor over the body of one incoming message.
  *
- * Neither knows a message. The cursor never throws: reading past the end, or text that is not UTF-8, sets a
+ * Neither knows a message. The cursor never throws: reading past the end, or text that is none, sets a
  * flag that stays. The reader checks it once, at the end.
  */
 
 import { repeatedText } from "../text.ts";
+import type { Charset } from "./charset.ts";
 
 const encoder = new TextEncoder();
 
@@ -23,6 +24,8 @@ const firstBytes = 512;
 export class ByteWriter {
   buffer: Uint8Array = none;
   length = 0;
+  /** Of the texts; undefined for UTF-8. */
+  charset: Charset | undefined;
   readonly #allocate: (bytes: number) => Uint8Array;
 
   constructor(allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes)) {
@@ -60,10 +63,17 @@ export class ByteWriter {
     this.length += value.length;
   }
 
-  /** UTF-8 with its terminator. A NUL inside would end it early and desynchronise the client: it is left out. */
+  /**
+   * A text with its terminator. A NUL inside would end it early and desynchronise the client: it is left out. A
+   * character that the reader's set does not have becomes a question mark: whose text must arrive as it is asks before.
+   */
   text(value: string): void {
     if (value.length <= shortText && this.#ascii(value)) return;
     const clean = value.includes("\0") ? value.replaceAll("\0", "") : value;
+    if (this.charset !== undefined) {
+      this.bytes(nearest(clean, this.charset));
+      return this.u8(0);
+    }
     this.room(clean.length * 3 + 1);
     const { written } = encoder.encodeInto(clean, this.buffer.subarray(this.length));
     this.length += written;
@@ -111,6 +121,13 @@ export class ByteWriter {
   }
 }
 
+function nearest(text: string, charset: Charset): Uint8Array {
+  const whole = charset.encode(text);
+  if (whole !== undefined) return whole;
+  const chars = Array.from(text, (char) => (charset.encode(char) === undefined ? "?" : char));
+  return charset.encode(chars.join("")) ?? none;
+}
+
 /** Writes a big-endian 16-bit integer and returns the offset behind it. Room must be there. */
 export function putInt16(out: Uint8Array, at: number, value: number): number {
   out[at] = value >> 8;
@@ -136,15 +153,18 @@ export function getInt32(from: Uint8Array, at: number): number {
 /** Reads the body of one message from its first byte to its last. */
 export class BodyReader {
   readonly #body: Uint8Array;
+  readonly #charset: Charset | undefined;
   #at = 0;
   #short = false;
   #badText = false;
 
-  constructor(body: Uint8Array) {
+  /** `charset`: of the texts; undefined for UTF-8. */
+  constructor(body: Uint8Array, charset?: Charset) {
     this.#body = body;
+    this.#charset = charset;
   }
 
-  /** `short`: something was missing or something is left over. `text`: all there, but not UTF-8. */
+  /** `short`: something was missing or something is left over. `text`: all there, but none of the character set. */
   verdict(): "ok" | "short" | "text" {
     if (this.#short || this.#at !== this.#body.length) return "short";
     return this.#badText ? "text" : "ok";
@@ -189,7 +209,7 @@ export class BodyReader {
     }
     const bytes = this.#body.subarray(this.#at, end);
     this.#at = end + 1;
-    const text = repeatedText(bytes);
+    const text = this.#charset === undefined ? repeatedText(bytes) : this.#charset.decode(bytes);
     if (text === undefined) this.#badText = true;
     return text ?? "";
   }

@@ -1,11 +1,12 @@
 /**
  * Parses the messages a client sends after the start-up: body of a frame in, message out.
  *
- * It checks shape only: counts against what is there, no byte left over, text in UTF-8. The state machine
+ * It checks shape only: counts against what is there, no byte left over, text of the character set. The state machine
  * decides whether a message may come now. Never throws.
  */
 import { decodeText } from "../text.ts";
 import { BodyReader } from "./bytes.ts";
+import type { Charset } from "./charset.ts";
 import type { Frame } from "./frame.ts";
 import type { Format, FrontendMessage, Target, Violation } from "./message.ts";
 
@@ -15,11 +16,11 @@ export type FrontendStep =
 
 type Made = FrontendMessage | undefined;
 
-/** Reads a typed frame. */
-export function parseFrontend(frame: Frame): FrontendStep {
+/** Reads a typed frame. `charset`: of its texts; undefined for UTF-8. */
+export function parseFrontend(frame: Frame, charset?: Charset): FrontendStep {
   const known = messages.get(frame.type);
   if (known === undefined) return refuse({ kind: "unknownType", type: frame.type });
-  const reader = new BodyReader(frame.body);
+  const reader = new BodyReader(frame.body, charset);
   const message = known.read(reader);
   const verdict = reader.verdict();
   if (message === undefined || verdict === "short") {

@@ -5,6 +5,7 @@
  * by whoever reads the connection. Rows are not here: `rowFits` judges them where they lie. Never throws.
  */
 import { BodyReader, getInt32 } from "./bytes.ts";
+import type { Charset } from "./charset.ts";
 import type { Frame } from "./frame.ts";
 import type { Format, TransactionStatus } from "./message.ts";
 
@@ -66,9 +67,12 @@ const fieldBytesMin = 19;
 
 type Made = ServerMessage | undefined;
 
-/** Reads a frame. Undefined for a message that is none, or that is not whole. Text that is not UTF-8 is none either. */
-export function parseServer({ type, body }: Frame): ServerMessage | undefined {
-  const reader = new BodyReader(body);
+/**
+ * Reads a frame. Undefined for a message that is none, or that is not whole. Text that is not of the character set
+ * (UTF-8 where none is given) is none either.
+ */
+export function parseServer({ type, body }: Frame, charset?: Charset): ServerMessage | undefined {
+  const reader = new BodyReader(body, charset);
   const message = readers.get(type)?.(reader);
   return message !== undefined && reader.verdict() === "ok" ? message : undefined;
 }

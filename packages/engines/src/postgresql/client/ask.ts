@@ -5,7 +5,7 @@ import { decodeText } from "@gateway/wire/text.ts";
 import { brokenError, errorOf } from "../errors.ts";
 import { spansOf } from "../page/cells.ts";
 import type { Member } from "./member.ts";
-import { endOf } from "./reading.ts";
+import { endOf, unwritable } from "./reading.ts";
 
 /** Cells as text. */
 export type Rows = readonly (readonly (string | null)[])[];
@@ -24,6 +24,8 @@ export async function ask(
   leave: () => void = () => member.destroy(),
 ): Promise<Result<Answer, GatewayError>> {
   if (signal.aborted) return err(gatewayError("query.cancelled"));
+  const unwritten = unwritable(member, sql);
+  if (unwritten !== undefined) return err(unwritten);
   signal.addEventListener("abort", leave, { once: true });
   try {
     member.put({ kind: "query", sql });
@@ -48,7 +50,7 @@ async function read(member: Member, sql: string): Promise<Result<Answer, Gateway
     }
     switch (piece.kind) {
       case "rows":
-        rows.push(...textsOf(piece.run.bytes, piece.run.count, columns));
+        rows.push(...textsOf(piece.run.bytes, piece.run.count, columns, member));
         break;
       case "rowDescription":
         columns = piece.fields.length;
@@ -72,14 +74,20 @@ async function read(member: Member, sql: string): Promise<Result<Answer, Gateway
   }
 }
 
-function textsOf(bytes: Uint8Array, count: number, columns: number): (string | null)[][] {
+function textsOf(
+  bytes: Uint8Array,
+  count: number,
+  columns: number,
+  { encoding }: Member,
+): (string | null)[][] {
+  const decode = encoding.charset?.decode ?? decodeText;
   const { starts, lengths } = spansOf(bytes, count, columns);
   return Array.from({ length: count }, (_, row) =>
     Array.from({ length: columns }, (__, column) => {
       const cell = row * columns + column;
       const start = starts[cell] ?? 0;
       const length = lengths[cell] ?? -1;
-      return length < 0 ? null : (decodeText(bytes.subarray(start, start + length)) ?? "");
+      return length < 0 ? null : (decode(bytes.subarray(start, start + length)) ?? "");
     }),
   );
 }

@@ -4,6 +4,8 @@
  */
 import type { Column } from "@gateway/core/type/type.ts";
 import { Repeated } from "@gateway/wire/repeated.ts";
+import type { Charset } from "@gateway/wire/postgres/charset.ts";
+import type { Frame } from "@gateway/wire/postgres/frame.ts";
 import {
   parseServer,
   type ServerField,
@@ -18,6 +20,13 @@ const known = new Repeated<ServerMessage>(256, bytesMax, (bytes) =>
 );
 
 const rowDescription = 0x54;
+
+/** The message in a frame, in texts of this character set; undefined for one that is none. */
+export function readMessage(frame: Frame, charset: Charset | undefined): ServerMessage | undefined {
+  // What is known by its bytes is known in UTF-8.
+  if (frame.type === rowDescription && charset === undefined) return readDescription(frame.body);
+  return parseServer(frame, charset);
+}
 
 /** The RowDescription with this body; undefined where it is none. The same bytes have the same object. */
 export function readDescription(

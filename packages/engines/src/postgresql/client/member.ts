@@ -5,7 +5,6 @@ import { writeClient, type ClientMessage } from "@gateway/wire/postgres/client.t
 import { FrameReader, type Frame, type FrameRun } from "@gateway/wire/postgres/frame.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
 import {
-  parseServer,
   rowFits,
   serverCopyData,
   serverRow,
@@ -17,9 +16,9 @@ import type { GatewayError } from "@gateway/core/error.ts";
 import type { KeptListener } from "@gateway/core/query/pin.ts";
 import { turnWrites } from "../../connect/turn.ts";
 import { errorOf } from "../errors.ts";
-import { readDescription } from "./descriptions.ts";
+import { readMessage } from "./descriptions.ts";
 import { PreparedTexts } from "./prepared.ts";
-import { readsAsWritten } from "./reading.ts";
+import { Encoding, readsAsWritten } from "./reading.ts";
 import type { Server } from "./reach.ts";
 import { toldOf } from "./told.ts";
 import { readWhole, type Whole } from "./whole.ts";
@@ -40,7 +39,6 @@ const otherLimits: ReadonlyMap<number, number> = new Map(
 /** A server reports some fifteen settings, and extensions a few. */
 const statusesMax = 256;
 const readyForQuery = 0x5a;
-const rowDescription = 0x54;
 const notificationResponse = 0x41;
 const rule = { types: serverTypes, maxBytes: rowBytesMax, typeMaxBytes: otherLimits };
 
@@ -72,6 +70,7 @@ export class Member {
   settled = false;
   /** What its sequences gave last, they gave to its session now, and maybe to one before. */
   sequences: { readonly own: boolean; readonly others: boolean } = { own: false, others: false };
+  readonly encoding = new Encoding();
   /** What it keeps prepared. */
   readonly prepared = new PreparedTexts();
   readonly #stream: Duplex;
@@ -137,6 +136,7 @@ export class Member {
 
   /** Gathers messages until `flush`. */
   put(message: ClientMessage): void {
+    this.#out.charset = this.encoding.charset;
     writeClient(this.#out, message);
   }
 
@@ -182,7 +182,8 @@ export class Member {
 
   /** The answer to what was sent, where all of it and nothing else is here. Takes nothing otherwise. */
   whole(simple: boolean): Whole | undefined {
-    if (this.#listener !== undefined || !readsAsWritten(this.statuses)) return undefined;
+    if (this.#listener !== undefined || this.encoding.charset !== undefined) return undefined;
+    if (!readsAsWritten(this.statuses)) return undefined;
     const whole = readWhole(this.#frames.held, simple);
     if (whole === undefined) return undefined;
     this.#frames.rest();
@@ -333,8 +334,7 @@ export class Member {
   }
 
   #read(frame: Frame): ServerMessage | undefined {
-    const message =
-      frame.type === rowDescription ? readDescription(frame.body) : parseServer(frame);
+    const message = readMessage(frame, this.encoding.charset);
     switch (message?.kind) {
       case undefined:
         this.#break(`an unexpected message ${String.fromCharCode(frame.type)}`);
@@ -345,6 +345,7 @@ export class Member {
           return undefined;
         }
         this.statuses.set(message.name, message.value);
+        if (message.name === "client_encoding") this.encoding.follow(message.value);
         // Where prepared statements are shared, it tells whose runs.
         if (!this.prepared.tags || message.name !== "application_name")
           this.#listener?.status(message.name, message.value);

@@ -5,8 +5,10 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { quoteIdentifier, quoteText } from "../sql/quote.ts";
+import { brokenError } from "../errors.ts";
 import { ask } from "./ask.ts";
 import type { Member } from "./member.ts";
+import { encodingOf } from "./reading.ts";
 
 /** What was read of settings that did not change since: they are another map when they do. */
 const known = new WeakMap<ReadonlyMap<string, string>, Stands>();
@@ -151,4 +153,28 @@ function limitStatements(member: Member, { wanted, maxExecutionMs }: Place): rea
 /** A name with a dot is written in two parts. */
 function nameOf(name: string): string {
   return name.split(".").map(quoteIdentifier).join(".");
+}
+
+/** Puts the connection to the session's encoding. No promise where it has it. */
+export function encode(
+  member: Member,
+  session: Session,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> | undefined {
+  const wanted = encodingOf(session);
+  return member.encoding.name === wanted ? undefined : encodes(member, wanted, signal);
+}
+
+async function encodes(
+  member: Member,
+  wanted: string,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  // A transaction that failed takes no settings; what it takes yet is its end.
+  if (member.status === "E") return undefined;
+  const done = await ask(member, `SET client_encoding = '${wanted}'`, signal);
+  if (!done.ok) return done.error;
+  if (member.encoding.name === wanted) return undefined;
+  member.destroy();
+  return brokenError(`the server did not report that its client_encoding is ${wanted}`);
 }

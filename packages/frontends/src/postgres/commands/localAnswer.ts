@@ -7,6 +7,7 @@ import type { ClientSession } from "../session/clientSession.ts";
 import { isOurs, type LocalStatement } from "./local.ts";
 import type { Question, QuestionName } from "./localSelect.ts";
 import { settings, versionText } from "../session/settings.ts";
+import { unwritableIn } from "../value/recoded.ts";
 import { pgTypes } from "../value/types.ts";
 
 /** The answer to a statement. `columns` undefined: it has no result. */
@@ -58,8 +59,23 @@ export function localColumns(statement: LocalStatement): readonly Column[] | und
   }
 }
 
-/** Does what the statement says. A refusal changes nothing. */
+/** Does what the statement says. A refusal changes nothing, but that what was answered could not be written. */
 export function answerLocal(
+  statement: LocalStatement,
+  session: ClientSession,
+  server: LocalServer,
+): Result<LocalOutcome, GatewayError> {
+  const answered = answerOf(statement, session, server);
+  const { charset } = session;
+  if (charset === undefined || !answered.ok) return answered;
+  const values = answered.value.rows.flat();
+  if (!values.some((value) => typeof value === "string" && unwritableIn(value, charset)))
+    return answered;
+  const message = `the answer has a character that has no equivalent in encoding "${charset.name}"`;
+  return err(gatewayError("query.data", { sqlState: "22P05", message }));
+}
+
+function answerOf(
   statement: LocalStatement,
   session: ClientSession,
   server: LocalServer,

@@ -8,6 +8,7 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Session } from "@gateway/core/query/query.ts";
+import { allSpeakPostgres } from "@gateway/core/query/reached.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { StartMessage } from "@gateway/wire/postgres/message.ts";
 import { accept } from "../session/clientSession.ts";
@@ -92,7 +93,8 @@ function collectSettings(
     if (setting !== undefined && setting.accept === undefined) continue;
     // Clients may make up names with a dot, as in PostgreSQL.
     if (setting === undefined && !name.includes(".")) return err(unknownName(name));
-    const accepted = accept(name, setting, value);
+    // Who follows it is known once its client is (`openSession`).
+    const accepted = accept(name, setting, value, key === "client_encoding");
     if (!accepted.ok) return accepted;
     collected.set(key, accepted.value);
   }
@@ -168,13 +170,23 @@ export function openSession(
     headers: noHeaders,
     pin: undefined,
   };
+  const engines = door.engines(session);
+  const beyond = allSpeakPostgres(engines) ? undefined : unfollowed(request.settings);
+  if (beyond !== undefined) return err(beyond);
   const { database, user } = request;
   const catalog = ownName(database, door.catalogs(session));
   if (catalog !== undefined) return ok({ ...session, catalog });
   if (database === user || database === everyServers) return ok(session);
-  const engines = door.engines(session);
   const known = engines.length > 0 && engines.every(({ catalogs }) => catalogs.length > 0);
   return known ? err(unknownDatabase(database)) : ok(session);
+}
+
+/** An encoding that only a server of PostgreSQL follows. */
+function unfollowed(asked: ReadonlyMap<string, string>): GatewayError | undefined {
+  const encoding = asked.get("client_encoding");
+  if (encoding === undefined) return undefined;
+  const accepted = accept("client_encoding", settings.get("client_encoding"), encoding);
+  return accepted.ok ? undefined : accepted.error;
 }
 
 /** The name as its engine spells it: some have theirs in upper case, which nobody writes. */

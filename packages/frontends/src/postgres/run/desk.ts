@@ -10,6 +10,7 @@ import type { Kept } from "@gateway/core/query/pin.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { allSpeakPostgres, keepingOf, type ReachedEngine } from "@gateway/core/query/reached.ts";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
+import type { Charset } from "@gateway/wire/postgres/charset.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import { longTexts, type LongText } from "../../listener/longTexts.ts";
 import type { CancelKeys, CancelRegistration, KeyOwner, ServerProcess } from "./cancel.ts";
@@ -145,6 +146,10 @@ export class Desk implements KeyOwner {
       process,
       kept: () => this.#session.kept,
     });
+    out.writer.charset = this.#session.charset;
+    this.#session.whenCharset((charset) => {
+      out.writer.charset = charset;
+    });
     this.#session.whenKept((kept) => this.#hear(kept));
     const read = relayedReader(parts.read, relays);
     this.#read = read;
@@ -167,6 +172,11 @@ export class Desk implements KeyOwner {
   get behind(): ServerProcess | undefined {
     const { cluster, process } = this.#session.kept ?? this.#session.pin ?? {};
     return cluster === undefined || process === undefined ? undefined : { cluster, process };
+  }
+
+  /** Of the client's texts; undefined for UTF-8. */
+  get charset(): Charset | undefined {
+    return this.#session.charset;
   }
 
   /** True when no transaction is open, for which a drain would have to wait. */

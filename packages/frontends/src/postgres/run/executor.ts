@@ -118,7 +118,8 @@ export class Executor {
       // A second BEGIN is a warning in a transaction that goes on, and an error in one that failed.
       if (session.status === "E" && kind.kind === "transaction" && !kind.ends) return refusal();
       const beyond = statement.relayed === true ? undefined : nativeAmong(session.value.settings);
-      if (beyond !== undefined && kind.kind !== "transaction") return notFollowed(beyond);
+      if (beyond !== undefined && kind.kind !== "transaction" && kind.kind !== "division")
+        return notFollowed(beyond);
       if (statement.signal !== undefined && session.status === "E") return refusal();
       const sent = statement.signal && this.#signal(statement.signal, call);
       if (statement.signal && sent === true) return signalled(statement.signal);

@@ -17,6 +17,7 @@ import { formatsFor, rowWriter, type RowShape, type RowWriter } from "../value/r
 import { kernelRowWriter } from "../value/kernel/kernelRows.ts";
 import { nativeRowWriter } from "../value/nativeRows.ts";
 import { binaryForms, withBinary } from "../value/ownTypes.ts";
+import { recodedWriter } from "../value/recoded.ts";
 import { ResultShape } from "../value/resultShape.ts";
 import { textRowWriter } from "../value/textRows.ts";
 import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
@@ -198,6 +199,9 @@ export class ResultWriter {
       form === undefined
         ? plainWriter(batch, { formats: this.#formats, zone, columns: this.#columns })
         : copyWriter(columnarOf(batch), { form, columns: this.#columns ?? [], zone }, !this.#begun);
+    const { charset } = this.#session;
+    if (charset !== undefined && form === undefined && batch.form !== "native")
+      this.#rows = recodedWriter(this.#rows, charset, this.#columns ?? []);
     this.#begun ||= batch.rows > 0;
   }
 }

@@ -12,6 +12,7 @@ import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
 import type { TransactionModes } from "@gateway/core/sql/session/statement.ts";
 import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
+import { charsetOf, type Charset } from "@gateway/wire/postgres/charset.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
 import {
   invalid,
@@ -51,6 +52,9 @@ export class ClientSession {
   /** A statement failed before it reached the engine, which therefore does not know that the transaction failed. */
   #failed = false;
   #onKept: ((kept: Kept) => void) | undefined;
+  #onCharset: ((charset: Charset | undefined) => void) | undefined;
+  /** Of the client's texts; undefined for UTF-8. */
+  charset: Charset | undefined;
   /** Id of the last query that went through the door. */
   lastQueryId = "";
 
@@ -62,6 +66,7 @@ export class ClientSession {
     this.#native = native;
     this.#initial = session.settings;
     this.#zone = zoneOf(this.setting("timezone")) ?? utc;
+    this.charset = charsetOf(this.setting("client_encoding"));
   }
 
   get value(): Session {
@@ -103,6 +108,11 @@ export class ClientSession {
   /** Tells of each connection that comes to stay. */
   whenKept(tell: (kept: Kept) => void): void {
     this.#onKept = tell;
+  }
+
+  /** Tells of each other character set that the client's texts get. */
+  whenCharset(tell: (charset: Charset | undefined) => void): void {
+    this.#onCharset = tell;
   }
 
   /** A setting's value now, by lower-case name; undefined when nobody knows it. */
@@ -294,6 +304,10 @@ export class ClientSession {
     switch (key) {
       case "timezone":
         this.#zone = zoneOf(value) ?? utc;
+        return;
+      case "client_encoding":
+        this.charset = charsetOf(value);
+        this.#onCharset?.(this.charset);
         return;
       case "gateway.tags":
         this.#value = { ...this.#value, tags: parseTags(value) ?? noTags };

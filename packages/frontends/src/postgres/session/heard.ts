@@ -103,7 +103,8 @@ export class Heard {
 
   #status(name: string, value: string): void {
     // The gateway keeps the client's own name and encoding.
-    if (!this.#told.has(name) || this.#told.get(name) === value) return;
+    if (name === "client_encoding" || !this.#told.has(name) || this.#told.get(name) === value)
+      return;
     this.#changed.set(name, value);
     if (this.#working) return;
     this.#tellChanges();

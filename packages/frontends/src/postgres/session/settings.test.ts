@@ -32,6 +32,7 @@ describe("settings", () => {
     ["client_encoding", "unicode", "UTF8"],
     ["client_encoding", "SQL_ASCII", "SQL_ASCII"],
     ["client_encoding", "latin1", unsupported],
+    ["client_encoding", "SJIS", unsupported],
     ["datestyle", "ISO", "ISO, MDY"],
     ["datestyle", "iso, dmy", "ISO, DMY"],
     ["datestyle", "German", unsupported],

@@ -6,6 +6,7 @@
  * the planner are remembered for the client and have no effect, because there is no such planner.
  */
 import type { Isolation } from "@gateway/core/sql/session/statement.ts";
+import { charsetName } from "@gateway/wire/postgres/charset.ts";
 import { zoneOf } from "@gateway/core/type/zone.ts";
 import { quantityText, type Unit } from "./units.ts";
 
@@ -102,7 +103,7 @@ const list: readonly Setting[] = [
   fixed("lc_collate", "C"),
   fixed("lc_ctype", "C.UTF-8"),
   open("application_name", "", (value) => value.slice(0, nameMax), true),
-  open("client_encoding", "UTF8", encoding, true),
+  followed("client_encoding", "UTF8", encoding, anyEncoding),
   followed("DateStyle", "ISO, MDY", dateStyle, anyDateStyle),
   followed("IntervalStyle", "postgres", oneOf("postgres"), oneOf(...intervalStyles)),
   followed("TimeZone", "UTC", zone, (value) => zoneOf(value)?.name ?? value),
@@ -201,11 +202,17 @@ export const settings: ReadonlyMap<string, Setting> = new Map(
 /** Settings told to the client at the start, in this order. */
 export const reportedSettings: readonly Setting[] = list.filter(({ reported }) => reported);
 
-/** The bytes are always UTF-8. SQL_ASCII is taken as well, because it asks for no conversion. */
+/** The bytes of other engines are always UTF-8. SQL_ASCII is taken as well, because it asks for no conversion. */
 function encoding(value: string): string | Refusal {
   const name = value.replaceAll(/[^A-Za-z0-9]/g, "").toUpperCase();
   if (name === "UTF8" || name === "UNICODE") return "UTF8";
   return name === "SQLASCII" ? "SQL_ASCII" : unsupported;
+}
+
+/** A server of PostgreSQL writes and reads others too; they are followed where their texts can be read here. */
+function anyEncoding(value: string): string | Refusal {
+  const own = encoding(value);
+  return typeof own === "symbol" ? (charsetName(value) ?? unsupported) : own;
 }
 
 /** Settings of which an engine of another kind follows one value alone. */

@@ -42,7 +42,8 @@ export class ResultShape {
 
   /** Writes the RowDescription. */
   tell(out: ByteWriter): void {
-    if (!this.#comesAgain) return this.#write(out);
+    // What is kept is in UTF-8.
+    if (!this.#comesAgain || out.charset !== undefined) return this.#write(out);
     if (this.#told === undefined) {
       const apart = new ByteWriter();
       this.#write(apart);

@@ -102,7 +102,8 @@ async function greeted(member: Member, greeting: Greeting): Promise<LoginFailure
     if (message.kind !== "ready") continue;
     // It speaks when it is asked from here on: what follows would be taken for the first statement's answer.
     if (!member.quiet) return wrong("GATEWAY_BROKEN");
-    return readsAsWritten(member.statuses) ? undefined : wrong("GATEWAY_OTHER_TEXT");
+    const asked = member.encoding.charset === undefined && readsAsWritten(member.statuses);
+    return asked ? undefined : wrong("GATEWAY_OTHER_TEXT");
   }
 }
 
