@@ -80,14 +80,16 @@ function textsOf(
   columns: number,
   { encoding }: Member,
 ): (string | null)[][] {
-  const decode = encoding.charset?.decode ?? decodeText;
+  const { charset } = encoding;
+  const textOf = (cell: Uint8Array): string | undefined =>
+    charset === undefined ? decodeText(cell) : charset.decode(cell);
   const { starts, lengths } = spansOf(bytes, count, columns);
   return Array.from({ length: count }, (_, row) =>
     Array.from({ length: columns }, (__, column) => {
       const cell = row * columns + column;
       const start = starts[cell] ?? 0;
       const length = lengths[cell] ?? -1;
-      return length < 0 ? null : (decode(bytes.subarray(start, start + length)) ?? "");
+      return length < 0 ? null : (textOf(bytes.subarray(start, start + length)) ?? "");
     }),
   );
 }
