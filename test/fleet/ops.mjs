@@ -12,7 +12,9 @@ export function asked(worker, path) {
 }
 
 export async function statusOf(worker) {
-  const response = await asked(worker, "/worker/status");
+  const first = await asked(worker, "/worker/status");
+  // A process that stood still behind others' work has not read the request in time: it is to be sent again.
+  const response = first.status === 408 ? await asked(worker, "/worker/status") : first;
   if (response.status !== 200) throw new Error(`/worker/status answers ${response.status}`);
   return response.json();
 }
