@@ -24,6 +24,11 @@ export const postgresqlCases = {
           "postgresMessages",
           "postgresqlModes",
           "postgresqlIdle",
+          "postgresqlPrepared",
+          "postgresqlPreparedPolicies",
+          "postgresqlEncodings",
+          "postgresqlSignals",
+          "postgresqlStatuses",
         ];
         await tested(tests, { GATEWAY_TEST_POSTGRES: server.url, SAME_ENGINE: "postgresql" });
       } finally {

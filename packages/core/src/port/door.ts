@@ -36,6 +36,11 @@ export interface Door {
    * client that logs in to a connection has waited already.
    */
   learned?(): Promise<void> | undefined;
+  /**
+   * Whether what a statement says decides what becomes of it: then no engine may be given the text of one to run later
+   * under a name. Absent: nobody knows, which is as true.
+   */
+  judgesTexts?(): boolean;
   /** The engines of all cluster groups, which any statement of the session may reach. */
   engines(session: Session): readonly ReachedEngine[];
 

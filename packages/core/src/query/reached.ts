@@ -22,12 +22,12 @@ export function allRead(dialect: Dialect, engines: readonly ReachedEngine[]): bo
 
 /** True when there is an engine, and every one of them speaks PostgreSQL's protocol. */
 export function allSpeakPostgres(engines: readonly ReachedEngine[]): boolean {
-  return speaking(engines).postgres;
+  return factsOf(engines).postgres;
 }
 
 /** True when there is an engine, and every one of them speaks MySQL's protocol to a client of it. */
 export function allSpeakMysql(engines: readonly ReachedEngine[]): boolean {
-  return speaking(engines).mysql;
+  return factsOf(engines).mysql;
 }
 
 /**
@@ -35,35 +35,29 @@ export function allSpeakMysql(engines: readonly ReachedEngine[]): boolean {
  * only where that holds for every engine.
  */
 export function keepingOf(engines: readonly ReachedEngine[]): ReachedEngine["keeps"] {
-  if (lastKeeping?.engines === engines) return lastKeeping.keeping;
-  const keeping = foundKeeping(engines);
-  lastKeeping = { engines, keeping };
-  return keeping;
+  return factsOf(engines).keeping;
 }
 
-/** Of the list that was looked at last: each statement asks several times, and neither of both changes in a list. */
-let lastKeeping:
-  | { readonly engines: readonly ReachedEngine[]; readonly keeping: ReachedEngine["keeps"] }
-  | undefined;
-let lastSpeaking:
-  | {
-      readonly engines: readonly ReachedEngine[];
-      readonly postgres: boolean;
-      readonly mysql: boolean;
-    }
-  | undefined;
+interface Facts {
+  readonly engines: readonly ReachedEngine[];
+  readonly postgres: boolean;
+  readonly mysql: boolean;
+  readonly keeping: ReachedEngine["keeps"];
+}
 
-function speaking(engines: readonly ReachedEngine[]): NonNullable<typeof lastSpeaking> {
-  if (lastSpeaking?.engines === engines) return lastSpeaking;
+/** Of the list that was looked at last: each statement asks several times, and none of it changes in a list. */
+let last: Facts | undefined;
+
+function factsOf(engines: readonly ReachedEngine[]): Facts {
+  if (last?.engines === engines) return last;
   const some = engines.length > 0;
   const postgres = some && engines.every((engine) => engine.speaks === "postgres");
   const mysql = some && engines.every((engine) => engine.speaks === "mysql");
-  lastSpeaking = { engines, postgres, mysql };
-  return lastSpeaking;
+  last = { engines, postgres, mysql, keeping: postgres ? keptBy(engines) : undefined };
+  return last;
 }
 
-function foundKeeping(engines: readonly ReachedEngine[]): ReachedEngine["keeps"] {
-  if (!allSpeakPostgres(engines)) return undefined;
+function keptBy(engines: readonly ReachedEngine[]): ReachedEngine["keeps"] {
   if (engines.every(({ keeps }) => keeps === "always")) return "always";
   return engines.every(({ keeps }) => keeps !== undefined) ? "asked" : undefined;
 }

@@ -65,6 +65,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     },
     catalogs: () => generations.active?.catalogs() ?? [],
     learned: () => generations.active?.learned?.(),
+    judgesTexts: () => generations.active?.judgesTexts ?? true,
     engines: reachedIn(generations),
     scram: (user) => generations.active?.authenticator.scram?.(user),
     authenticate: authenticateBy(plane, noteRefusal),

@@ -39,7 +39,7 @@ import { compileRoutes, type Routing } from "../route/route.ts";
 import { withEngineLogins, withinRealm } from "./engineLogins.ts";
 import type { ClusterHealth, Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
-import { policingOf, type ControlledGroup } from "./policing.ts";
+import { judgesTexts, policingOf, type ControlledGroup } from "./policing.ts";
 import { compileRewrites, ofUnknownGroups, type RewriteParts, type Rewrites } from "./rewrites.ts";
 import { forEngine } from "./translate.ts";
 import { translatorOf, type Translator } from "./translator.ts";
@@ -124,6 +124,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const policing = policingOf(config.accessControl, policingParts, (name) => found(groups, name));
   return {
     revision: parts.revision,
+    judgesTexts: judgesTexts(config, host),
     authenticator,
     authorizer,
     renew: (identity) => renewed(identity, host, authenticator),

@@ -43,6 +43,8 @@ export interface LateTold {
 export interface Generation {
   /** `epoch.sequence.hash` of the snapshot, written into every record. */
   readonly revision: string;
+  /** A statement's own text decides what becomes of it: by guards, access control, routers or scripts. */
+  readonly judgesTexts: boolean;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   /** The session's identity as this configuration knows it; undefined when it must log in anew. */

@@ -112,3 +112,26 @@ async function controlled(
   const written = await control.judge(query, group.dialects, log, signal);
   return written.ok ? ok(policedAs(value, written.value, value.guarded, value.order)) : written;
 }
+
+/** Routers that look at what a statement says, or may. */
+const readingRouters: ReadonlySet<string> = new Set(["queryRegex", "compound", "script"]);
+
+/** True where a text decides what becomes of its statement, or is changed: an engine may then be given only what was judged. */
+export function judgesTexts(
+  config: {
+    readonly guardrails?: { readonly guards: readonly unknown[] } | undefined;
+    readonly accessControl?: object | undefined;
+    readonly translation?: object | undefined;
+    readonly routers: readonly { readonly type: string }[];
+  },
+  { localRewrites }: Pick<Host, "localRewrites">,
+): boolean {
+  const { guardrails, translation, routers } = config;
+  return (
+    (guardrails?.guards.length ?? 0) > 0 ||
+    config.accessControl !== undefined ||
+    translation !== undefined ||
+    localRewrites !== undefined ||
+    routers.some(({ type }) => readingRouters.has(type))
+  );
+}

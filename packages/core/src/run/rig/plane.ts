@@ -113,6 +113,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
   );
   return {
     revision: "1.1.test",
+    judgesTexts: false,
     authenticator: {
       asksPassword: false,
       renew: (identity) => identity,

@@ -133,7 +133,9 @@ export class Desk implements KeyOwner {
     this.#clock = parts.host.clock;
     this.#registration = keys.register(keyBytes, this);
     const { process } = this.#registration.key;
-    const told: Session = { ...session, process, prepared: () => this.#series.prepared() };
+    // A text that was sent to be prepared was judged by nobody: it is when it runs, and EXECUTE does not show it.
+    const prepared = () => (parts.door.judgesTexts?.() === false ? this.#series.prepared() : []);
+    const told: Session = { ...session, process, prepared };
     this.#session = new ClientSession(told, () => this.#relays() !== "no");
     const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
     const { door, mirrors } = parts;
