@@ -114,6 +114,7 @@ const runs = [
   ],
   ["calls by chance, Arrow Flight SQL", ["test/fuzz/flight.mjs", fuzzSecs]],
   ["HTTP responses by chance, beside node:http", ["test/fuzz/http.mjs", "200000"]],
+  ["HTTP requests by chance, beside node:http", ["test/fuzz/httpRequests.mjs", "50000"]],
 ];
 const env = {
   ...process.env,

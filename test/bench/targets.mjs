@@ -76,7 +76,7 @@ function clickHouse(rows) {
   const reached = perSecond(rows?.gateway);
   const relay =
     rows && `${rows.relay.addedMs} ms and ${perSecond(rows.relay).toLocaleString("en")}`;
-  const floor = `the bare Node relay: ${relay} a second. A server and a client of HTTP that do nothing take most of what is aimed at. Needed: a reader of HTTP in the place of node:http, which was tried for Trino and gained nothing, and fewer objects for each request`;
+  const floor = `the bare Node relay: ${relay} a second. A server and a client of HTTP that do nothing take most of what is aimed at. Needed: fewer objects and texts for each request`;
   return [
     {
       what: "ClickHouse, added p50",

@@ -1,8 +1,8 @@
 /** Opens the ClickHouse listener. */
 import { exceptionText } from "@gateway/wire/clickhouse/exception.ts";
 import type { ListenPolled } from "../listener/elsewhere.ts";
-import { listenHttp, stalledMs } from "../listener/httpListener.ts";
-import { HttpPeers } from "../listener/httpPeer.ts";
+import { listenHttp, stalledMs } from "../listener/http/listener.ts";
+import { HttpPeers } from "../listener/http/peer.ts";
 import type { ClickhouseConfig } from "./config.ts";
 import { refusalOf } from "./errors.ts";
 import { headerBytesMax } from "./limits.ts";

@@ -3,7 +3,6 @@
  *
  * Sockets, TLS and caps are in `listen.ts`; what a statement answers is in `run/`.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Door } from "@gateway/core/port/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -13,13 +12,14 @@ import type { ClickhouseConfig } from "./config.ts";
 import { refusalOf } from "./errors.ts";
 import { checkHeaders, logIn } from "./login/login.ts";
 import { actionOf } from "./machine.ts";
-import type { HttpPeer, HttpPeers } from "../listener/httpPeer.ts";
+import type { HttpPeer, HttpPeers } from "../listener/http/peer.ts";
 import { fieldsOf, isOn, type Fields } from "./read/fields.ts";
 import { Answer, type HeldBytes } from "./run/answer.ts";
 import { blockPacking, packingOf, unpackedBytes } from "./run/packing.ts";
 import { Running } from "./run/running.ts";
 import { answerStatement, type Asked, type Served } from "./run/statement.ts";
 import { Sessions } from "./session/sessions.ts";
+import type { HttpRequest, HttpResponse } from "../listener/http/exchange.ts";
 
 interface Options {
   readonly config: ClickhouseConfig;
@@ -29,8 +29,8 @@ interface Options {
 }
 
 interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly peer: HttpPeer;
   /** Of the address, behind the question mark. */
   readonly queryString: string;
@@ -60,7 +60,7 @@ export class Requests {
   }
 
   /** Answers one request. Never throws: what goes wrong inside is a bug, logged and answered as one. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(request: HttpRequest, response: HttpResponse): Promise<void> {
     try {
       await this.#route(request, response);
     } catch (bug) {
@@ -70,7 +70,7 @@ export class Requests {
     }
   }
 
-  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #route(request: HttpRequest, response: HttpResponse): Promise<void> {
     const peer = this.#peers.of(request);
     if (!peer.ok) return send(request, response, peer.error.status, `${peer.error.text}\n`);
     const { method = "GET", url = "/" } = request;
@@ -144,7 +144,7 @@ export class Requests {
 }
 
 /** A refusal before there is a statement. */
-function refuse(request: IncomingMessage, response: ServerResponse, error: GatewayError): void {
+function refuse(request: HttpRequest, response: HttpResponse, error: GatewayError): void {
   const refusal = refusalOf(error);
   response.setHeader("X-ClickHouse-Exception-Code", String(refusal.code));
   if (refusal.status === 401) {
@@ -154,12 +154,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: Gatew
   send(request, response, refusal.status, exceptionText(refusal));
 }
 
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  text: string,
-): void {
+function send(request: HttpRequest, response: HttpResponse, status: number, text: string): void {
   // What of the body nobody reads would be taken for the next request.
   if (!request.complete && request.headers["transfer-encoding"] !== undefined) {
     response.setHeader("Connection", "close");

@@ -9,6 +9,7 @@ import type { Door } from "@gateway/core/port/door.ts";
 import type { Frontend, ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Result } from "@gateway/core/result.ts";
+import type { HttpRequest, HttpResponse } from "./http/exchange.ts";
 
 /** A client as the gateway saw it to which it is connected. */
 export interface RelayedClient {
@@ -22,12 +23,18 @@ export interface RelayedClient {
 }
 
 /** One request of a client, and what is known of who sent it. */
-export interface RelayedRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+export interface AskedElsewhere {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly client: RelayedClient;
   /** Its whole body, where that was read already. */
   readonly body?: Uint8Array;
+}
+
+/** One that another gateway's client sent, as it comes from that gateway. */
+export interface RelayedRequest extends AskedElsewhere {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
 }
 
 /** The rest of the fleet, as a frontend sees it. */
@@ -38,7 +45,7 @@ export interface Elsewhere {
    * Has the gateway that made `mark` answer the request. False when there is none: the mark is forged, or its
    * maker does not answer; nothing was sent to the client then. A client that leaves takes its request along.
    */
-  relay(mark: string, frontend: string, asked: RelayedRequest): Promise<boolean>;
+  relay(mark: string, frontend: string, asked: AskedElsewhere): Promise<boolean>;
 }
 
 /** A call of a protocol that is no HTTP/1, for the frontend of another gateway, which reads it from the body of a request. */

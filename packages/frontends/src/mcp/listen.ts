@@ -1,7 +1,7 @@
 /** Opens the MCP listener. */
 import type { Carrier, ListenPolled } from "../listener/elsewhere.ts";
-import { listenHttp, requestMs, stalledMs } from "../listener/httpListener.ts";
-import { HttpPeers } from "../listener/httpPeer.ts";
+import { listenHttp, requestMs, stalledMs } from "../listener/http/listener.ts";
+import { HttpPeers } from "../listener/http/peer.ts";
 import type { McpConfig } from "./config.ts";
 import { refusalBody } from "./errors.ts";
 import { Requests } from "./requests.ts";

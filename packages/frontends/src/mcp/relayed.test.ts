@@ -2,7 +2,7 @@
 import { createServer, request as httpRequest, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { CarriedCall, Carrier, RelayedClient, RelayedRequest } from "../listener/elsewhere.ts";
+import type { CarriedCall, Carrier, RelayedClient, AskedElsewhere } from "../listener/elsewhere.ts";
 import { gateOf, waitForAbort } from "../rig/answers.ts";
 import { basicOf, call, clientOf, opened, type TestServer } from "./rig/server.ts";
 
@@ -139,14 +139,15 @@ async function fleet(
 }
 
 /** As the relay does: the request once more, over a connection of its own. */
-async function sentTo(owner: TestServer, { request, response, client, body }: RelayedRequest) {
+async function sentTo(owner: TestServer, { request, response, client, body }: AskedElsewhere) {
   const port = await listening(owner, client);
   return new Promise<boolean>((resolve) => {
     const { method, url, headers } = request;
     const options = { host: "127.0.0.1", port, method, path: url, headers };
     const sent = httpRequest(options, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
+      response.writeHead(answer.statusCode ?? 500, answer.rawHeaders);
+      answer.on("data", (bytes: Buffer) => void response.write(bytes));
+      answer.once("end", () => void response.end());
       resolve(true);
     });
     sent.end(body);

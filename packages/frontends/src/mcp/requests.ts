@@ -4,16 +4,15 @@
  * Every request proves who sends it before its body is read. Sockets, TLS and caps are in `listen.ts`; what a
  * message means is in `protocol.ts`.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import type { Served } from "./commands/context.ts";
-import type { Carrier, RelayedRequest } from "../listener/elsewhere.ts";
-import type { Pending } from "../listener/httpBody.ts";
-import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/httpPeer.ts";
+import type { Carrier, AskedElsewhere } from "../listener/elsewhere.ts";
+import type { Pending } from "../listener/http/body.ts";
+import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/http/peer.ts";
 import type { McpConfig } from "./config.ts";
 import {
   checkHeaders,
@@ -32,11 +31,12 @@ import { Cancels } from "./run/cancels.ts";
 import { Shelf } from "./run/shelf.ts";
 import type { Caller } from "./session/session.ts";
 import { SessionTokens, type Agent, type AgentSession } from "./session/token.ts";
+import type { HttpRequest, HttpResponse } from "../listener/http/exchange.ts";
 
 /** One exchange: a request, where it came from, and its answer. */
 interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly peer: HttpPeer;
   /** The client is connected to another gateway, which took its query for one of ours. */
   readonly relayed: boolean;
@@ -92,12 +92,12 @@ export class Requests {
   }
 
   /** Answers one request. Never throws: what goes wrong inside is a bug, logged and answered as one. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  handle(request: HttpRequest, response: HttpResponse): Promise<void> {
     return this.#respond({ request, response, relayed: false }, () => this.#peers.of(request));
   }
 
   /** The same for a request that another gateway's client sent. */
-  async relayed(asked: RelayedRequest): Promise<void> {
+  async relayed(asked: AskedElsewhere): Promise<void> {
     if (this.#cancels.relayed(asked)) return undefined;
     const { request, response, client } = asked;
     return this.#respond({ request, response, relayed: true }, () => ok(client));
@@ -277,7 +277,7 @@ function agentIn(params: Record<string, unknown>): Agent {
 }
 
 /** What the SDK looks at. */
-function protocolHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+function protocolHeaders({ headers }: HttpRequest): Readonly<Record<string, string>> {
   const names = ["accept", "content-type", versionHeader];
   return Object.fromEntries(
     names.flatMap((name) => {

@@ -1,14 +1,14 @@
 /** One exchange with a driver, and the session that its token leads to. */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { sessionGone, tokenExpired } from "./errors.ts";
 import { sessionToken } from "./login/headers.ts";
 import type { Envelope } from "./page/answers.ts";
-import type { HttpPeer } from "../listener/httpPeer.ts";
+import type { HttpPeer } from "../listener/http/peer.ts";
 import type { LiveSession, Sessions } from "./session/sessions.ts";
+import type { HttpRequest, HttpResponse } from "../listener/http/exchange.ts";
 
 export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly peer: HttpPeer;
   /** The client is connected to another gateway, which took it for a request about something here. */
   readonly relayed: boolean;

@@ -1,7 +1,7 @@
 /** Opens the Snowflake listener. */
 import type { ListenPolled } from "../listener/elsewhere.ts";
-import { listenHttp, requestMs, stalledMs } from "../listener/httpListener.ts";
-import { HttpPeers } from "../listener/httpPeer.ts";
+import { listenHttp, requestMs, stalledMs } from "../listener/http/listener.ts";
+import { HttpPeers } from "../listener/http/peer.ts";
 import type { SnowflakeConfig } from "./config.ts";
 import { failed } from "./page/answers.ts";
 import { Requests } from "./requests.ts";

@@ -3,16 +3,15 @@
  *
  * Sockets, TLS and caps are in `listen.ts`; what a statement becomes is in `run/submit.ts`.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import { z } from "zod";
-import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
-import type { Pending } from "../listener/httpBody.ts";
-import { targetOf } from "../listener/httpHost.ts";
-import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/httpPeer.ts";
+import type { Elsewhere, AskedElsewhere } from "../listener/elsewhere.ts";
+import type { Pending } from "../listener/http/body.ts";
+import { targetOf } from "../listener/http/host.ts";
+import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/http/peer.ts";
 import type { SnowflakeConfig } from "./config.ts";
 import { loginAnswer, openSession, renewed, type Doorway } from "./commands/sessions.ts";
 import { inSession, type Exchange, type InSession } from "./exchange.ts";
@@ -25,6 +24,7 @@ import { readJson } from "./read/body.ts";
 import { Registry } from "./run/registry.ts";
 import { Sessions } from "./session/sessions.ts";
 import { markIn } from "./session/tokens.ts";
+import type { HttpRequest, HttpResponse } from "../listener/http/exchange.ts";
 
 const markBytes = 6;
 
@@ -85,12 +85,12 @@ export class Requests {
   }
 
   /** Answers one request. Never throws: what goes wrong inside is a bug, logged and answered as one. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  handle(request: HttpRequest, response: HttpResponse): Promise<void> {
     return this.#answer({ request, response, relayed: false }, () => this.#peers.of(request));
   }
 
   /** The same for a request that another gateway's client sent. */
-  relayed({ request, response, client }: RelayedRequest): Promise<void> {
+  relayed({ request, response, client }: AskedElsewhere): Promise<void> {
     return this.#answer({ request, response, relayed: true }, () => ok(client));
   }
 

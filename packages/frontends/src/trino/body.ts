@@ -1,12 +1,13 @@
 /** Reads a statement's text from a request. Limits are checked before memory is taken. */
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Slices } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { areLong, type DecodingClient } from "../listener/longBytes.ts";
 import { longTexts } from "../listener/longTexts.ts";
+import { PlainRequest } from "../listener/http/plain/request.ts";
+import type { HttpRequest } from "../listener/http/exchange.ts";
 
 /** Most bytes of unfinished statements that all connections together may hold. */
 const pendingBytesMax = 256 * 1024 * 1024;
@@ -28,7 +29,7 @@ export type Text = Result<string | Buffer, GatewayError>;
  * its end, so that the client gets the answer of a failed statement.
  */
 export function readBody(
-  request: IncomingMessage,
+  request: HttpRequest,
   limits: TextLimits,
   pending: Pending,
 ): Text | Promise<Text | undefined> {
@@ -36,6 +37,9 @@ export function readBody(
   if (encoding !== "identity") return err(violation("compressed statements are not read"));
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > limits.maxMessageBytes) return err(gatewayError("protocol.tooLarge"));
+  if (request instanceof PlainRequest) {
+    return refusalOf(request.body.length, limits) ?? textOf([request.body]);
+  }
   // A short statement comes in one packet with its headers and is there once the login was judged.
   // Listening for it would cost a microsecond or two.
   if (request.complete || (announced > 0 && request.readableLength === announced)) {

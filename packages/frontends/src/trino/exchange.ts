@@ -1,5 +1,4 @@
 /** One exchange of the client protocol: a request, who sent it, and how it is refused. */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { RelayedClient } from "../listener/elsewhere.ts";
@@ -7,11 +6,12 @@ import type { DecodingClient } from "../listener/longBytes.ts";
 import type { Sender } from "./login/login.ts";
 import { sendRefusal, sendStatus } from "./page/respond.ts";
 import type { Peer } from "./peer.ts";
+import type { HttpRequest, HttpResponse } from "../listener/http/exchange.ts";
 
 /** A request, where it came from, and its answer. */
 export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly peer: Peer;
   /** What a client may log in by, for the answer to one that did not. */
   readonly challenges: readonly string[];
@@ -49,15 +49,15 @@ export function notAllowed({ request, response }: Exchange, allow: string): void
 }
 
 /** Who sent the text. Reading stops when that client leaves. */
-export function whoOf({ identity }: Login, response: ServerResponse): DecodingClient {
+export function whoOf({ identity }: Login, response: HttpResponse): DecodingClient {
   return { user: identity.user, client: new AnsweredClient(response) };
 }
 
 /** A class for the reason that stands at `SignalledClient`. */
 class AnsweredClient {
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
 
-  constructor(response: ServerResponse) {
+  constructor(response: HttpResponse) {
     this.#response = response;
   }
 

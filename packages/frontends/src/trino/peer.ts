@@ -2,7 +2,7 @@
  * What we believe about the sender of a request: its address, whether secrets may pass, and the base of
  * the links in its answer.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Connection } from "../listener/connection.ts";
@@ -14,12 +14,13 @@ import {
   trustedRanges,
   type Forwarded,
   type TrustedRanges,
-} from "../listener/httpHost.ts";
+} from "../listener/http/host.ts";
 import { loopbackOnly, mayTakeCredentials } from "../listener/tls.ts";
 import type { TrinoConfig } from "./config.ts";
 import { checkHeaders } from "./login/identity.ts";
 import { sentHeaders, type SentHeaders } from "./login/sentHeaders.ts";
 import type { AskedSession } from "./session/session.ts";
+import type { HttpRequest } from "../listener/http/exchange.ts";
 
 export interface Peer {
   readonly address: string;
@@ -79,12 +80,12 @@ export class Peers {
     this.#connections.set(socket, { connection, names, last: undefined });
   }
 
-  connectionOf(request: IncomingMessage): Connection | undefined {
+  connectionOf(request: HttpRequest): Connection | undefined {
     return this.#connections.get(request.socket)?.connection;
   }
 
   /** Judges where a request came from, and refuses headers that can be read in two ways. */
-  of(request: IncomingMessage): Result<Peer, PeerRefusal> {
+  of(request: HttpRequest): Result<Peer, PeerRefusal> {
     const { rawHeaders } = request;
     const known = this.#connections.get(request.socket);
     if (known === undefined) return err({ status: 400, text: "The connection is gone" });
@@ -101,7 +102,7 @@ export class Peers {
 
   /** The sender of a request that another gateway heard, judged there. */
   ofRelayed(
-    { rawHeaders, headers }: IncomingMessage,
+    { rawHeaders, headers }: HttpRequest,
     client: RelayedClient,
   ): Result<Peer, PeerRefusal> {
     const checked = checkHeaders(rawHeaders);

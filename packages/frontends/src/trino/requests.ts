@@ -4,7 +4,6 @@
  * Plain `node:http` requests in, answers out. Sockets, TLS and caps are in `listen.ts`; what a
  * statement answers is in `run/polledStatement.ts`.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -12,7 +11,7 @@ import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
-import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
+import type { Elsewhere, AskedElsewhere } from "../listener/elsewhere.ts";
 import type { DecodingClient } from "../listener/longBytes.ts";
 import { longTexts } from "../listener/longTexts.ts";
 import { isOfQuery, readBody, textIn, type Pending } from "./body.ts";
@@ -34,6 +33,7 @@ import { askedFrom, sessionOf, type AskedSession } from "./session/session.ts";
 import { Shelf } from "./page/shelf.ts";
 import { Silent } from "./page/silent.ts";
 import { Transactions } from "./session/transactions.ts";
+import type { HttpRequest, HttpResponse } from "../listener/http/exchange.ts";
 
 const queriesPath = "/v1/query";
 const queryPath = `${queriesPath}/`;
@@ -94,18 +94,18 @@ export class Requests {
   }
 
   /** Answers one request. Never throws: what goes wrong inside is a bug, logged and answered as one. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  handle(request: HttpRequest, response: HttpResponse): Promise<void> {
     return this.#answer(request, response, () => this.#peers.of(request));
   }
 
   /** The same for a request that another gateway's client sent. */
-  relayed({ request, response, client }: RelayedRequest): Promise<void> {
+  relayed({ request, response, client }: AskedElsewhere): Promise<void> {
     return this.#answer(request, response, () => this.#peers.ofRelayed(request, client), true);
   }
 
   async #answer(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: HttpRequest,
+    response: HttpResponse,
     peerOf: () => ReturnType<Peers["of"]>,
     relayed = false,
   ): Promise<void> {
@@ -152,7 +152,7 @@ export class Requests {
     return sendStatus(request, response, 404, "Not found");
   }
 
-  #info(response: ServerResponse): void {
+  #info(response: HttpResponse): void {
     sendJson(response, serverInfo(this.#host.clock.nowMs() - this.#startedMs, false));
   }
 

@@ -4,7 +4,7 @@
  * `/openapi.json` is the control plane's own app.
  */
 import { problemResponse } from "@gateway/control/problem.ts";
-import { hostAllowed, originAllowed } from "@gateway/frontends/listener/httpHost.ts";
+import { hostAllowed, originAllowed } from "@gateway/frontends/listener/http/host.ts";
 import { studioPath } from "@gateway/contract/studioApi.ts";
 import { Hono } from "hono";
 import type { StudioFiles } from "./studioFiles.ts";

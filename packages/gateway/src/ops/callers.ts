@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
 import type { Caller } from "@gateway/control/deps.ts";
-import { forwardedClient, trustedRanges } from "@gateway/frontends/listener/httpHost.ts";
+import { forwardedClient, trustedRanges } from "@gateway/frontends/listener/http/host.ts";
 import { plainAddress } from "@gateway/frontends/listener/tls.ts";
 
 /** What `getRequestListener` hands over, HTTP/2 included. */

@@ -4,7 +4,13 @@ import { Agent, request as httpsRequest, type RequestOptions } from "node:https"
 import type { Socket } from "node:net";
 import { Readable, pipeline } from "node:stream";
 import type { Secret } from "@gateway/core/secret.ts";
-import type { CarriedCall, RelayedRequest } from "@gateway/frontends/listener/elsewhere.ts";
+import type { AskedElsewhere, CarriedCall } from "@gateway/frontends/listener/elsewhere.ts";
+import { PlainRequest } from "@gateway/frontends/listener/http/plain/request.ts";
+import {
+  drained,
+  type HttpRequest,
+  type HttpResponse,
+} from "@gateway/frontends/listener/http/exchange.ts";
 import { peerAddress } from "../config/addresses.ts";
 import { relayKey, relayTls } from "./keys.ts";
 import { clientHeader, frontendHeader, passedOn, writeClient } from "./message.ts";
@@ -20,7 +26,7 @@ const relayedMax = 2_048;
 
 export interface Sender {
   /** False when the gateway did not answer; the client was sent nothing then. `address` is `host:port`. */
-  send(address: string, frontend: string, asked: RelayedRequest): Promise<boolean>;
+  send(address: string, frontend: string, asked: AskedElsewhere): Promise<boolean>;
   /** The body of its answer; undefined when the gateway did not answer. It ends with the call's signal. */
   carry(address: string, frontend: string, call: CarriedCall): Promise<Readable | undefined>;
   close(): void;
@@ -87,7 +93,7 @@ function agentOf(secret: Secret, keepAlive: boolean): Agent {
   });
 }
 
-function headOf(frontend: string, { request, client }: RelayedRequest): RequestOptions {
+function headOf(frontend: string, { request, client }: AskedElsewhere): RequestOptions {
   const own = [frontendHeader, frontend, clientHeader, writeClient(client)];
   return {
     method: request.method ?? "GET",
@@ -104,15 +110,15 @@ function carriedHead(frontend: string, { path, headers, client }: CarriedCall): 
 }
 
 /** What is read of a body on its way is gone afterwards. */
-function isRepeatable({ request, body }: RelayedRequest): boolean {
-  return body !== undefined || !hasBody(request);
+function isRepeatable({ request, body }: AskedElsewhere): boolean {
+  return body !== undefined || request instanceof PlainRequest || !hasBody(request);
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+function hasBody({ headers }: HttpRequest): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-async function sentBy(options: RequestOptions, asked: RelayedRequest): Promise<boolean> {
+async function sentBy(options: RequestOptions, asked: AskedElsewhere): Promise<boolean> {
   const first = await sentOnce(options, asked);
   // The other end may close an idle connection while we write to it.
   if (first !== "stale" || !isRepeatable(asked)) return first === "answered";
@@ -124,7 +130,7 @@ type Sent = "answered" | "unreached" | "stale";
 
 function sentOnce(
   options: RequestOptions,
-  { request, response, body }: RelayedRequest,
+  { request, response, body }: AskedElsewhere,
 ): Promise<Sent> {
   return new Promise((resolve) => {
     const upstream = httpsRequest(options);
@@ -142,6 +148,7 @@ function sentOnce(
       resolve("answered");
     });
     if (body !== undefined) upstream.end(body);
+    else if (request instanceof PlainRequest) upstream.end(request.body);
     else if (hasBody(request)) request.pipe(upstream);
     else upstream.end();
   });
@@ -155,16 +162,28 @@ function watch(socket: Socket): void {
 
 function giveBack(
   answer: IncomingMessage,
-  response: RelayedRequest["response"],
+  response: AskedElsewhere["response"],
   upstream: ClientRequest,
 ): void {
   response.writeHead(answer.statusCode ?? 502, passedOn(answer.rawHeaders));
   answer.on("aborted", () => response.destroy());
   answer.on("error", () => response.destroy());
-  answer.pipe(response);
+  void passOn(answer, response);
   response.once("close", () => {
     if (!answer.complete) upstream.destroy();
   });
+}
+
+/** Bytes as they come, and no faster than the client takes them. */
+async function passOn(answer: IncomingMessage, response: HttpResponse): Promise<void> {
+  try {
+    for await (const bytes of answer) {
+      if (!response.write(bytes as Buffer)) await drained(response);
+    }
+    response.end();
+  } catch {
+    response.destroy();
+  }
 }
 
 async function carriedBy(

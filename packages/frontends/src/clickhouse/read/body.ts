@@ -1,5 +1,4 @@
 /** Reads the text of a statement from a request. Limits are checked before memory is taken. */
-import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
@@ -8,6 +7,8 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readCompressed } from "@gateway/wire/clickhouse/compressed.ts";
 import { pendingBytesMax, textMsMax } from "../limits.ts";
+import { PlainRequest } from "../../listener/http/plain/request.ts";
+import type { HttpRequest } from "../../listener/http/exchange.ts";
 
 /** Counts the bytes of statements that are being read. One per listener. */
 export interface Pending {
@@ -17,7 +18,7 @@ export interface Pending {
 type TextLimits = Pick<ListenerConfig, "maxMessageBytes" | "maxStatementBytes">;
 
 /** True when something stands behind the head of a request. */
-export function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: HttpRequest): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
@@ -26,13 +27,15 @@ export function hasBody({ headers }: IncomingMessage): boolean {
  * skipped to its end, so that the client reads why. A longer message is refused at once.
  */
 export function readBody(
-  request: IncomingMessage,
+  request: HttpRequest,
   limits: TextLimits,
   { pending, clock }: { readonly pending: Pending; readonly clock: Clock },
-): Promise<Result<Buffer, GatewayError> | undefined> {
+): Result<Buffer, GatewayError> | Promise<Result<Buffer, GatewayError> | undefined> {
   const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > limits.maxMessageBytes) {
-    return Promise.resolve(err(gatewayError("protocol.tooLarge")));
+  if (announced > limits.maxMessageBytes) return err(gatewayError("protocol.tooLarge"));
+  if (request instanceof PlainRequest) {
+    const tooLong = request.body.length > limits.maxStatementBytes;
+    return tooLong ? err(gatewayError("query.textTooLarge")) : ok(request.body);
   }
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];

@@ -2,7 +2,6 @@
  * The answer to one statement on its way to the client: rows that are held at first, a head, pieces, an end or a
  * break. What may come when is in machine.ts; what the bytes mean is whoever's that writes them.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { turnBytesMax } from "@gateway/core/tool/turn.ts";
 import { exceptionBlock, exceptionText } from "@gateway/wire/clickhouse/exception.ts";
@@ -10,11 +9,12 @@ import { turnWrites } from "../../turn.ts";
 import { refusalOf } from "../errors.ts";
 import { heldBytesMax, wholeBytesMax, wholeBytesOfAllMax } from "../limits.ts";
 import { answerSteps, type AnswerEvent, type AnswerState } from "../machine.ts";
-import { drained, unpackedBytes, type Packing } from "./packing.ts";
+import { unpackedBytes, type Packing } from "./packing.ts";
+import { drained, type HttpRequest, type HttpResponse } from "../../listener/http/exchange.ts";
 
 export interface AnswerOptions {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   /** The id that the client gave, or got. */
   readonly queryId: string;
   /** Everything is held until the last row is there. */
@@ -41,8 +41,8 @@ const noWork: Work = { resultRows: 0, writtenRows: 0, elapsedMs: 0 };
 const plainText = "text/plain; charset=UTF-8";
 
 export class Answer {
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  readonly #request: HttpRequest;
+  readonly #response: HttpResponse;
   readonly #whole: boolean;
   #packing: Packing | undefined;
   /** Made where a head goes out before its rows are all there. */

@@ -1,37 +1,23 @@
 /** How the bytes of an answer are packed: as they are, in an HTTP encoding, or in ClickHouse's compressed blocks. */
-import type { ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import type { Transform } from "node:stream";
 import * as zlib from "node:zlib";
 import { compressedBlocks } from "@gateway/wire/clickhouse/compressed.ts";
+import { drained, type HttpResponse } from "../../listener/http/exchange.ts";
 
 export interface Packing {
   /** The `Content-Encoding`. */
   readonly encoding: string | undefined;
   /** Everything at once. */
   whole(bytes: Uint8Array): Promise<Uint8Array>;
-  write(bytes: Uint8Array, response: ServerResponse): Promise<void> | undefined;
+  write(bytes: Uint8Array, response: HttpResponse): Promise<void> | undefined;
   /** Sends what was written so far, before a break. */
-  flush(response: ServerResponse): Promise<void>;
+  flush(response: HttpResponse): Promise<void>;
   /** Sends the rest. The response itself is not ended. */
-  end(response: ServerResponse): Promise<void>;
+  end(response: HttpResponse): Promise<void>;
 }
 
-/** Resolves when the client takes more, or is gone. */
-export function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const over = (): void => {
-      response.off("drain", over);
-      response.off("close", over);
-      resolve();
-    };
-    response.once("drain", over);
-    response.once("close", over);
-    if (response.destroyed) over();
-  });
-}
-
-function sent(bytes: Uint8Array, response: ServerResponse): Promise<void> | undefined {
+function sent(bytes: Uint8Array, response: HttpResponse): Promise<void> | undefined {
   return response.write(bytes) ? undefined : drained(response);
 }
 
@@ -119,7 +105,7 @@ class Encoded implements Packing {
   }
 
   /** One piece at a time: its packed bytes are out before the next is asked for. */
-  async write(bytes: Uint8Array, response: ServerResponse): Promise<void> {
+  async write(bytes: Uint8Array, response: HttpResponse): Promise<void> {
     const packer = this.#opened(response);
     await new Promise<void>((resolve) => {
       packer.write(bytes, () => resolve());
@@ -127,7 +113,7 @@ class Encoded implements Packing {
     if (response.writableNeedDrain) await drained(response);
   }
 
-  async flush(response: ServerResponse): Promise<void> {
+  async flush(response: HttpResponse): Promise<void> {
     const packer = this.#opened(response);
     await new Promise<void>((resolve) => {
       packer.once("close", resolve);
@@ -135,7 +121,7 @@ class Encoded implements Packing {
     });
   }
 
-  async end(response: ServerResponse): Promise<void> {
+  async end(response: HttpResponse): Promise<void> {
     const packer = this.#opened(response);
     await new Promise<void>((resolve) => {
       packer.once("end", resolve);
@@ -144,7 +130,7 @@ class Encoded implements Packing {
     });
   }
 
-  #opened(response: ServerResponse): Packer {
+  #opened(response: HttpResponse): Packer {
     if (this.#packer !== undefined) return this.#packer;
     const packer = this.#made.open();
     packer.on("data", (chunk: Buffer) => void response.write(chunk));

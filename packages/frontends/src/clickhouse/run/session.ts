@@ -1,14 +1,14 @@
 /** The session of one statement: what the request says, over what its `session_id` remembers. */
-import type { IncomingMessage } from "node:http";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Door } from "@gateway/core/port/door.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { allRead } from "@gateway/core/query/reached.ts";
 import type { Fields } from "../read/fields.ts";
 import type { HeldSession } from "../session/sessions.ts";
+import type { HttpRequest } from "../../listener/http/exchange.ts";
 
 export interface SessionParts {
-  readonly request: IncomingMessage;
+  readonly request: HttpRequest;
   readonly fields: Fields;
   readonly login: Login;
   readonly address: string;
@@ -56,7 +56,7 @@ export function sessionFor(parts: SessionParts): Session {
   return isCatalog ? { ...plain, catalog: named } : { ...plain, schema: named };
 }
 
-function visibleHeaders({ headers }: IncomingMessage): ReadonlyMap<string, string> {
+function visibleHeaders({ headers }: HttpRequest): ReadonlyMap<string, string> {
   const visible = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || hiddenHeaders.has(name)) continue;

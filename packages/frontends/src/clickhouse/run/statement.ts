@@ -1,5 +1,5 @@
 /** The way of one statement: its text, its session, who answers it, and its answer. */
-import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Door } from "@gateway/core/port/door.ts";
@@ -31,10 +31,12 @@ import { execute } from "./execution.ts";
 import type { Running } from "./running.ts";
 import { sessionFor } from "./session.ts";
 import { textOf, type Text } from "./text.ts";
+import { PlainRequest } from "../../listener/http/plain/request.ts";
+import type { HttpRequest } from "../../listener/http/exchange.ts";
 
 /** One request for a statement. */
 export interface Asked {
-  readonly request: IncomingMessage;
+  readonly request: HttpRequest;
   readonly fields: Fields;
   readonly login: Login;
   readonly address: string;
@@ -279,7 +281,10 @@ const formSettings = ["client_protocol_version", "enable_http_compression"] as c
 /** The rows of an `INSERT` as they come. Whoever stops reading leaves the connection as it is. */
 function bodyOf({ request, fields }: Asked): RelayBody {
   return {
-    bytes: { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) },
+    bytes:
+      request instanceof PlainRequest
+        ? Readable.from([request.body])
+        : { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) },
     encoding: request.headers["content-encoding"],
     blocks: fields.decompress,
   };

@@ -1,14 +1,13 @@
 /** Writes answers to HTTP: those of the SDK as they come, small documents, and refusals by status. */
-import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayError } from "@gateway/core/error.ts";
 import { mcpErrors, refusalBody } from "../errors.ts";
+import { drained, type HttpRequest, type HttpResponse } from "../../listener/http/exchange.ts";
 
 const json = "application/json";
 
 /** Sends the SDK's answer; a stream as its events come, and no faster than the client takes them. */
 export async function sendAnswer(
-  response: ServerResponse,
+  response: HttpResponse,
   answer: Response,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
@@ -25,37 +24,27 @@ export async function sendAnswer(
   response.flushHeaders();
   for await (const chunk of answer.body) {
     if (response.destroyed) return;
-    if (!response.write(chunk)) await drained(response);
+    if (!response.write(chunk as Uint8Array)) await drained(response);
   }
   response.end();
 }
 
-/** Resolves when the client took what was written, or left. */
-async function drained(response: ServerResponse): Promise<void> {
-  const left = new AbortController();
-  const { signal } = left;
-  const ways = [once(response, "drain", { signal }), once(response, "close", { signal })];
-  await Promise.race(ways);
-  left.abort();
-  await Promise.allSettled(ways);
-}
-
 /** Taken, and nothing to say (MCP transports, "Sending Messages to the Server"). */
-export function sendEmpty(response: ServerResponse): void {
+export function sendEmpty(response: HttpResponse): void {
   if (response.headersSent) return void response.end();
   response.statusCode = 202;
   response.end();
 }
 
 /** Sends a small document. */
-export function sendJson(response: ServerResponse, document: unknown): void {
+export function sendJson(response: HttpResponse, document: unknown): void {
   endText(response, json, JSON.stringify(document));
 }
 
 /** Sends a status with a line for people. */
 export function sendStatus(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   status: number,
   text: string,
 ): void {
@@ -77,8 +66,8 @@ const retryAfterMs = 1000;
 
 /** Answers a request by the status of an error, with a JSON-RPC error for whoever reads on. */
 export function sendRefusal(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   error: GatewayError,
   refusal: Refusal = {},
 ): void {
@@ -100,14 +89,14 @@ export function sendRefusal(
 const passedOverMax = 64 * 1024 * 1024;
 
 /** Closes the connection when more of the body follows, and too much of it or nobody knows how much. */
-function closeIfEndless({ complete, headers }: IncomingMessage, response: ServerResponse): void {
+function closeIfEndless({ complete, headers }: HttpRequest, response: HttpResponse): void {
   if (complete) return;
   const isLong = Number(headers["content-length"] ?? 0) > passedOverMax;
   if (isLong || headers["transfer-encoding"] !== undefined)
     response.setHeader("Connection", "close");
 }
 
-function endText(response: ServerResponse, type: string, text: string): void {
+function endText(response: HttpResponse, type: string, text: string): void {
   response.setHeader("Content-Type", type);
   response.setHeader("Content-Length", Buffer.byteLength(text));
   response.end(text);

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Door } from "@gateway/core/port/door.ts";
 import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import { afterEach } from "vitest";
-import type { Carrier, RelayedRequest } from "../../listener/elsewhere.ts";
+import type { AskedElsewhere, Carrier, RelayedRequest } from "../../listener/elsewhere.ts";
 import { suiteHost, type SuiteHost } from "../../rig/host.ts";
 import { scriptedDoor, type Script, type ScriptedDoor } from "../../rig/scriptedDoor.ts";
 import { mcpConfig } from "../config.ts";
@@ -24,7 +24,7 @@ export interface TestServer {
   later(ms: number): void;
   drain(deadline: AbortSignal): Promise<void>;
   /** A request that another gateway's client sent. */
-  relayed(asked: RelayedRequest): void;
+  relayed(asked: AskedElsewhere): void;
 }
 
 const fleetKey = new Uint8Array(32).fill(7);
@@ -67,7 +67,8 @@ export async function opened(
     client: (user, password) => clientOf(url, basicOf(user, password)),
     later: (ms) => void (aheadMs += ms),
     drain: (deadline) => frontend.drain(deadline),
-    relayed: (asked) => frontend.relayed?.(asked),
+    // What a request is read of is there, whoever read it.
+    relayed: (asked) => frontend.relayed?.(asked as RelayedRequest),
   };
   servers.push(server);
   return server;

@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Aged } from "@gateway/core/tool/aged.ts";
 import { neverAborted } from "@gateway/core/tool/canceller.ts";
-import type { Carrier, RelayedClient, RelayedRequest } from "../../listener/elsewhere.ts";
+import type { Carrier, RelayedClient, AskedElsewhere } from "../../listener/elsewhere.ts";
 import { Calls, type CallKey } from "./calls.ts";
 
 /** Most calls are over before; the others are worth a request to the home. */
@@ -86,13 +86,14 @@ export class Cancels {
   }
 
   /** A message of another gateway. False for a request of a client, which other gateways send on as it is. */
-  relayed({ request, response }: RelayedRequest): boolean {
+  relayed({ request, response }: AskedElsewhere): boolean {
     const { url = "" } = request;
     const path = [called, cancelled].find((start) => url.startsWith(start));
     if (path === undefined) return false;
     const digest = url.slice(path.length);
     if (!digestForm.test(digest)) {
-      response.writeHead(404).end();
+      response.statusCode = 404;
+      response.end();
       return true;
     }
     let answer = "";
@@ -100,7 +101,8 @@ export class Cancels {
       if (!this.#calls.cancel(digest)) this.#cancelAsHome(digest);
     } else if (this.#wasCancelled(digest)) answer = "cancelled";
     else this.#tell(digest, String(request.headers[markHeader] ?? ""));
-    response.writeHead(200, { "content-type": "text/plain" }).end(answer);
+    response.setHeader("Content-Type", "text/plain");
+    response.end(answer);
     return true;
   }
 

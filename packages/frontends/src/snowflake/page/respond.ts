@@ -1,10 +1,10 @@
 /** Writes answers to HTTP: documents of drivers, chunks of rows, and refusals by status. */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { GatewayError } from "@gateway/core/error.ts";
 import { snowflakeErrors } from "../errors.ts";
 import { failed } from "./answers.ts";
+import type { HttpRequest, HttpResponse } from "../../listener/http/exchange.ts";
 
 const compress = promisify(gzip);
 /** Smaller answers cost more to compress than to send. */
@@ -13,14 +13,14 @@ const compression = { level: 1 } as const;
 const json = "application/json";
 
 /** Sends a document. */
-export function sendJson(response: ServerResponse, document: unknown): void {
+export function sendJson(response: HttpResponse, document: unknown): void {
   endBytes(response, json, Buffer.from(JSON.stringify(document)));
 }
 
 /** Sends a document that is text already, compressed where the driver takes that. */
 export async function sendText(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   text: string,
 ): Promise<void> {
   const bytes = Buffer.from(text);
@@ -33,7 +33,7 @@ export async function sendText(
 
 /** Sends a document with a status; bytes are JSON already. */
 export function sendDocument(
-  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  { request, response }: { readonly request: HttpRequest; readonly response: HttpResponse },
   status: number,
   document: object | Buffer,
 ): void {
@@ -45,7 +45,7 @@ export function sendDocument(
 }
 
 /** Sends rows, which are compressed. */
-export function sendChunk(response: ServerResponse, bytes: Buffer): void {
+export function sendChunk(response: HttpResponse, bytes: Buffer): void {
   response.setHeader("Content-Encoding", "gzip");
   endBytes(response, "application/octet-stream", bytes);
 }
@@ -55,8 +55,8 @@ const retryAfterMs = 1_000;
 
 /** Answers a request that failed, by the status of its error. */
 export function sendFailure(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   error: GatewayError,
 ): void {
   const { status } = snowflakeErrors[error.code];
@@ -71,8 +71,8 @@ export function sendFailure(
 
 /** Sends a status with a line for people. */
 export function sendStatus(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   status: number,
   text: string,
 ): void {
@@ -85,14 +85,14 @@ export function sendStatus(
 const passedOverMax = 64 * 1024 * 1024;
 
 /** Closes the connection when more of the body follows, and too much of it or nobody knows how much. */
-function closeIfEndless({ complete, headers }: IncomingMessage, response: ServerResponse): void {
+function closeIfEndless({ complete, headers }: HttpRequest, response: HttpResponse): void {
   if (complete) return;
   const isLong = Number(headers["content-length"] ?? 0) > passedOverMax;
   if (isLong || headers["transfer-encoding"] !== undefined)
     response.setHeader("Connection", "close");
 }
 
-function endBytes(response: ServerResponse, type: string, bytes: Buffer): void {
+function endBytes(response: HttpResponse, type: string, bytes: Buffer): void {
   if (response.destroyed) return;
   response.setHeader("Content-Type", type);
   response.setHeader("Content-Length", bytes.length);

@@ -1,11 +1,11 @@
 /** Reads the body of a request. Limits hold before memory is taken, also for what a compressed one becomes. */
-import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { readBytes, type Pending } from "../../listener/httpBody.ts";
+import { readBytes, type Pending } from "../../listener/http/body.ts";
+import type { HttpRequest } from "../../listener/http/exchange.ts";
 
 const inflate = promisify(gunzip);
 
@@ -14,7 +14,7 @@ const depthMax = 32;
 
 /** The document; undefined when the client left before its end. */
 export async function readJson(
-  request: IncomingMessage,
+  request: HttpRequest,
   limits: Pick<ListenerConfig, "maxMessageBytes">,
   pending: Pending,
 ): Promise<Result<unknown, GatewayError> | undefined> {

@@ -1,6 +1,6 @@
 /** A listener over a scripted door, and a client of the protocol by hand, for what a driver does not show. */
 import { afterEach } from "vitest";
-import type { Elsewhere, RelayedRequest } from "../../listener/elsewhere.ts";
+import type { AskedElsewhere, Elsewhere, RelayedRequest } from "../../listener/elsewhere.ts";
 import { suiteHost } from "../../rig/host.ts";
 import { scriptedDoor, type Script, type ScriptedDoor } from "../../rig/scriptedDoor.ts";
 import { snowflakeConfig } from "../config.ts";
@@ -20,7 +20,7 @@ export interface TestServer {
   readonly door: ScriptedDoor;
   readonly url: string;
   /** A request that another gateway's client sent. */
-  relayed(asked: RelayedRequest): void;
+  relayed(asked: AskedElsewhere): void;
   /** The server's clock goes so much ahead; timers do not. */
   later(ms: number): void;
   post(path: string, body?: unknown, token?: string, signal?: AbortSignal): Promise<Answer>;
@@ -75,7 +75,8 @@ export async function opened(
   return {
     door,
     url,
-    relayed: (asked) => listening.value.relayed?.(asked),
+    // What a request is read of is there, whoever read it.
+    relayed: (asked) => listening.value.relayed?.(asked as RelayedRequest),
     later: (ms) => void (aheadMs += ms),
     post,
     get: (path, token) => ask(path, token, {}),

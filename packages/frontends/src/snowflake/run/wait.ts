@@ -1,13 +1,13 @@
 /** Waiting for a statement on behalf of a request. */
-import type { ServerResponse } from "node:http";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { deferred } from "@gateway/core/tool/pause.ts";
 import type { Submitted } from "./registry.ts";
+import type { HttpResponse } from "../../listener/http/exchange.ts";
 
 /** Resolves when it is over, after `waitMs`, or when the client leaves. The statement knows that somebody waits. */
 export async function waitFor(
   submitted: Submitted,
-  response: ServerResponse,
+  response: HttpResponse,
   { clock, waitMs }: { readonly clock: Clock; readonly waitMs: number },
 ): Promise<void> {
   const stopped = deferred<void>();

@@ -1,11 +1,12 @@
 /** Writes answers to HTTP: pages of a statement, small JSON documents, and refusals by status. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { GatewayError } from "@gateway/core/error.ts";
 import { trinoErrors } from "../errors.ts";
 import { turnWrites } from "../../turn.ts";
 import { pageHead, type Links, type Page } from "./page.ts";
+import type { HttpRequest, HttpResponse } from "../../listener/http/exchange.ts";
 
 const compress = promisify(gzip);
 
@@ -17,8 +18,8 @@ const json = "application/json";
 
 /** Sends a page, at once unless it is compressed. `mayCompress` says whether the way to the client is worth it. */
 export function sendPage(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   page: Page,
   sent: { readonly links: Links; readonly mayCompress: boolean },
 ): Promise<void> | void {
@@ -43,7 +44,12 @@ export function sendPage(
   return undefined;
 }
 
-function endText(response: ServerResponse, type: string, text: string): void {
+function endText(response: HttpResponse, type: string, text: string): void {
+  if (!(response instanceof ServerResponse)) {
+    response.setHeader("Content-Type", type);
+    turnWrites.later(() => response.end(text));
+    return;
+  }
   const length = Buffer.byteLength(text);
   const headers = ["Content-Type", type, "Content-Length", String(length)];
   response.writeHead(response.statusCode, headers);
@@ -55,7 +61,7 @@ function endText(response: ServerResponse, type: string, text: string): void {
   });
 }
 
-function endCompressed(response: ServerResponse, bytes: Buffer): void {
+function endCompressed(response: HttpResponse, bytes: Buffer): void {
   response.setHeader("Content-Encoding", "gzip");
   response.setHeader("Vary", "Accept-Encoding");
   response.setHeader("Content-Length", bytes.length);
@@ -63,7 +69,7 @@ function endCompressed(response: ServerResponse, bytes: Buffer): void {
 }
 
 /** `gzip` or `*` without a weight of zero. */
-function acceptsGzip(request: IncomingMessage): boolean {
+function acceptsGzip(request: HttpRequest): boolean {
   const accepted = request.headers["accept-encoding"];
   if (typeof accepted !== "string") return false;
   return accepted.split(",").some((item) => {
@@ -74,7 +80,7 @@ function acceptsGzip(request: IncomingMessage): boolean {
 }
 
 /** Sends a small document. */
-export function sendJson(response: ServerResponse, document: unknown): void {
+export function sendJson(response: HttpResponse, document: unknown): void {
   endText(response, json, JSON.stringify(document));
 }
 
@@ -83,8 +89,8 @@ export function sendJson(response: ServerResponse, document: unknown): void {
  * still sends it comes to its answer; one without an end in sight closes the connection.
  */
 export function sendStatus(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   status: number,
   text: string,
 ): void {
@@ -97,7 +103,7 @@ export function sendStatus(
 const passedOverMax = 64 * 1024 * 1024;
 
 /** True when more of the body follows, and too much of it or nobody knows how much. */
-function hasEndless({ complete, headers }: IncomingMessage): boolean {
+function hasEndless({ complete, headers }: HttpRequest): boolean {
   if (complete) return false;
   if (headers["transfer-encoding"] !== undefined) return true;
   return Number(headers["content-length"] ?? 0) > passedOverMax;
@@ -108,8 +114,8 @@ const retryAfterMs = 1000;
 
 /** Answers a request by the status of an error; one that belongs into an answer of a query is a bug here. `challenges` go with a login that is missing or wrong. */
 export function sendRefusal(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   error: GatewayError,
   challenges: readonly string[] = [],
 ): void {

@@ -8,9 +8,10 @@ import type { QueryResults } from "@gateway/wire/trino/results.ts";
 import { afterEach } from "vitest";
 import type { Script, ScriptedDoor } from "../../rig/scriptedDoor.ts";
 import { suiteHost, type SuiteHost } from "../../rig/host.ts";
-import type { Elsewhere, RelayedRequest } from "../../listener/elsewhere.ts";
+import type { AskedElsewhere, Elsewhere, RelayedRequest } from "../../listener/elsewhere.ts";
 import { trinoConfig } from "../config.ts";
-import { listenWith, times, type HttpTimes } from "../listen.ts";
+import type { HttpTimes } from "../../listener/http/serving.ts";
+import { listenWith, times } from "../listen.ts";
 import { batchOfNumbers, done, numbers, parkingDoor } from "./trino.ts";
 
 export interface TestServer {
@@ -26,7 +27,7 @@ export interface TestServer {
   later(ms: number): void;
   drain(deadline: AbortSignal): Promise<void>;
   /** A request that another gateway's client sent. */
-  relayed(asked: RelayedRequest): void;
+  relayed(asked: AskedElsewhere): void;
   stop(): Promise<void>;
 }
 
@@ -66,7 +67,8 @@ export async function serverOf(
     follow: (sql, headers = {}) => follow(ask, sql, headers),
     later: (ms) => void (aheadMs += ms),
     drain: (deadline) => frontend.drain(deadline),
-    relayed: (asked) => frontend.relayed?.(asked),
+    // What a request is read of is there, whoever read it.
+    relayed: (asked) => frontend.relayed?.(asked as RelayedRequest),
     stop: () => frontend.drain(AbortSignal.abort()),
   };
 }

@@ -1,30 +1,18 @@
-/** Plain `node:http` over the connections that the shared listener accepts, for frontends whose protocol is HTTP. */
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from "node:http";
+/** HTTP over the connections that the shared listener accepts, for frontends whose protocol is HTTP. */
 import type { Socket } from "node:net";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
-import { openListener } from "./accept.ts";
-import type { Connection } from "./connection.ts";
-import type { PolledFrontend, RelayedRequest } from "./elsewhere.ts";
-import type { HttpPeers } from "./httpPeer.ts";
-import { prepareServer } from "./nodeServer.ts";
+import { openListener } from "../accept.ts";
+import type { PolledFrontend, RelayedRequest } from "../elsewhere.ts";
+import type { HttpPeers } from "./peer.ts";
+import { httpServing } from "./serving.ts";
+import type { HttpRequest, HttpResponse } from "./exchange.ts";
 
-/** How long parts of a request may take, in milliseconds, beside what a frontend says itself. */
-const times = {
-  headersMs: 10_000,
-  /** Longer than the minute that balancers keep an idle connection, so that they close it and not we. */
-  keepAliveMs: 75_000,
-  checkMs: 2_000,
-} as const;
+/** In milliseconds, beside what a frontend says itself. */
+const times = { headersMs: 10_000, keepAliveMs: 75_000, checkMs: 2_000 } as const;
 
 /** A client that takes nothing of its answer for so long is cut off. */
 export const stalledMs = 300_000;
@@ -49,7 +37,7 @@ export interface HttpFrontend {
   readonly requestMs: number;
   readonly stalledMs: number;
   /** Never rejects. */
-  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  answer(request: HttpRequest, response: HttpResponse): Promise<void>;
   refusal(error: GatewayError): RefusalText;
   /** Answers what another gateway's client sent; absent where nothing of this protocol outlives a request. */
   relayed?(asked: RelayedRequest): void;
@@ -63,17 +51,24 @@ export interface HttpFrontend {
 export async function listenHttp(
   frontend: HttpFrontend,
 ): Promise<Result<PolledFrontend, ListenError>> {
-  const { kind, config, host } = frontend;
-  const server = serverOf(frontend);
+  const { kind, config, host, requestMs: wholeMs, stalledMs: silentMs } = frontend;
+  const { peers, headerBytesMax } = frontend;
+  const serving = httpServing({
+    clock: host.clock,
+    times: { ...times, requestMs: wholeMs, stalledMs: silentMs },
+    headerBytesMax,
+    peers,
+    answer: (request, response) => frontend.answer(request, response),
+  });
   const opened = await openListener({
     kind,
     config,
     host,
-    onConnection: (connection) => accept(connection, frontend, server),
+    onConnection: (connection) => serving.accept(connection, config.tls !== undefined),
     onRefused: (socket, error) => refuse(socket, frontend.refusal(error)),
   });
   if (!opened.ok) {
-    server.close();
+    serving.close();
     return opened;
   }
   const listener = opened.value;
@@ -82,7 +77,7 @@ export async function listenHttp(
     await frontend.drain(deadline);
     await frontend.close?.();
     await listener.drain(deadline);
-    server.close();
+    serving.close();
   };
   return ok({
     kind,
@@ -95,40 +90,6 @@ export async function listenHttp(
       return drained;
     },
   });
-}
-
-function serverOf(frontend: HttpFrontend): Server {
-  const options: ServerOptions = {
-    maxHeaderSize: frontend.headerBytesMax,
-    headersTimeout: times.headersMs,
-    requestTimeout: frontend.requestMs,
-    keepAliveTimeout: times.keepAliveMs,
-    connectionsCheckingInterval: times.checkMs,
-    noDelay: true,
-  };
-  const server = createServer(options, (request, response) => {
-    const connection = frontend.peers.connectionOf(request);
-    connection?.handshakeDone();
-    connection?.idle(false);
-    response.on("close", () => connection?.idle(true));
-    void frontend.answer(request, response);
-  });
-  server.setTimeout(frontend.stalledMs);
-  prepareServer(server, times.checkMs, frontend.host.clock);
-  // The server listens nowhere itself, but only this event starts the watch over its timeouts.
-  server.emit("listening");
-  return server;
-}
-
-async function accept(
-  connection: Connection,
-  { config, peers }: HttpFrontend,
-  server: Server,
-): Promise<void> {
-  const secured = config.tls === undefined ? connection.socket : await connection.upgrade();
-  if (secured === undefined) return;
-  peers.add(secured, connection);
-  server.emit("connection", secured);
 }
 
 function refuse(socket: Socket, { type, body, headers = [] }: RefusalText): void {

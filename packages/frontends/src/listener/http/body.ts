@@ -1,8 +1,9 @@
 /** Reads the body of a request. Limits are checked before memory is taken; nothing is parsed or unpacked here. */
-import type { IncomingMessage } from "node:http";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { PlainRequest } from "./plain/request.ts";
+import type { HttpRequest } from "./exchange.ts";
 
 /** Most bytes of unfinished messages that all connections of a listener may hold together. */
 const pendingBytesMax = 128 * 1024 * 1024;
@@ -14,13 +15,16 @@ export interface Pending {
 
 /** The bytes as they came; undefined when the client left before their end. */
 export function readBytes(
-  request: IncomingMessage,
+  request: HttpRequest,
   { maxMessageBytes }: Pick<ListenerConfig, "maxMessageBytes">,
   pending: Pending,
 ): Promise<Result<Buffer, GatewayError> | undefined> {
   const tooLarge = err(gatewayError("protocol.tooLarge"));
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > maxMessageBytes) return Promise.resolve(tooLarge);
+  if (request instanceof PlainRequest) {
+    return Promise.resolve(request.body.length > maxMessageBytes ? tooLarge : ok(request.body));
+  }
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
     let length = 0;

@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP } from "node:net";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
-import { plainAddress } from "./tls.ts";
+import { plainAddress } from "../tls.ts";
 
 type HostConfig = Pick<ListenerConfig, "externalUrl" | "allowedHosts">;
 

@@ -2,19 +2,19 @@
  * What an HTTP listener believes about the sender of a request: its address, whether secrets may pass, and how it
  * reaches us. Trino has its own, which remembers what a connection's last request said.
  */
-import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../connection.ts";
 import {
   forwardedClient,
   hostAllowed,
   originAllowed,
   trustedRanges,
   type TrustedRanges,
-} from "./httpHost.ts";
-import { mayTakeCredentials } from "./tls.ts";
+} from "./host.ts";
+import { mayTakeCredentials } from "../tls.ts";
+import type { HttpRequest } from "./exchange.ts";
 
 export interface HttpPeer {
   readonly address: string;
@@ -52,7 +52,7 @@ export class HttpPeers {
     this.#connections.set(socket, connection);
   }
 
-  connectionOf(request: IncomingMessage): Connection | undefined {
+  connectionOf(request: HttpRequest): Connection | undefined {
     return this.#connections.get(request.socket);
   }
 
@@ -60,7 +60,7 @@ export class HttpPeers {
    * Judges where a request came from. A foreign `Host` or `Origin` is refused with 403: a page that another name
    * led to this machine would speak with its user's rights (DNS rebinding).
    */
-  of(request: IncomingMessage): Result<HttpPeer, PeerRefusal> {
+  of(request: HttpRequest): Result<HttpPeer, PeerRefusal> {
     const connection = this.connectionOf(request);
     if (connection === undefined) return err({ status: 400, text: "The connection is gone" });
     const { headers } = request;

@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  forwardedClient,
-  hostAllowed,
-  originAllowed,
-  targetOf,
-  trustedRanges,
-} from "./httpHost.ts";
+import { forwardedClient, hostAllowed, originAllowed, targetOf, trustedRanges } from "./host.ts";
 
 const config = { externalUrl: "https://sql.example.com:8443/", allowedHosts: ["Gate.internal"] };
 const trusted = trustedRanges(["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"]);
