@@ -74,14 +74,15 @@ export interface ColumnsEvent {
   /**
    * The engine's own description of them, where rows come in the format: for `trinoData` the JSON
    * array of columns, for `mysqlRows` the packets of the column definitions, for `postgresCopy` the server's
-   * CopyOutResponse, for `clickHouseBody` the JSON object of the headers that the answer came with; there are no
-   * columns then.
+   * CopyOutResponse; for `clickHouseBody` nothing, and there are no columns then.
    */
   readonly native?: {
     readonly format: NativeFormat;
     readonly bytes: Uint8Array;
     /** Of MySQL: the server's status flags behind the definitions. */
     readonly status?: number;
+    /** Of ClickHouse: the headers that the answer came with. */
+    readonly headers?: Readonly<Record<string, string>>;
   };
 }
 

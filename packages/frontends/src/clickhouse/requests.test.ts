@@ -313,11 +313,12 @@ function relayed(failed: ReturnType<typeof gatewayError> | undefined) {
       kind: "batch",
       batch: { form: "native", format: "clickHouseBody", rows: 0, bytes: Buffer.from(text) },
     }) as const;
-  const head = Buffer.from(JSON.stringify({ "x-clickhouse-format": "Pretty" }));
+  const headers = { "x-clickhouse-format": "Pretty" };
+  const native = { format: "clickHouseBody", bytes: new Uint8Array(0), headers } as const;
   const stats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 7 };
   const last = failed === undefined ? ({ kind: "done", stats } as const) : undefined;
   return [
-    { kind: "columns", columns: [], native: { format: "clickHouseBody", bytes: head } } as const,
+    { kind: "columns", columns: [], native } as const,
     piece("one "),
     piece("two"),
     last ?? ({ kind: "failed", error: failed ?? gatewayError("engine.broken") } as const),

@@ -99,7 +99,7 @@ export class Requests {
   async #statement(exchange: Exchange): Promise<void> {
     const { request, response, peer, queryString } = exchange;
     if (this.#draining) return refuse(request, response, gatewayError("gateway.draining"));
-    const checked = checkHeaders(request.rawHeaders);
+    const checked = checkHeaders(request);
     if (!checked.ok) return refuse(request, response, checked.error);
     const fields = fieldsOf(queryString);
     if (!fields.ok) return refuse(request, response, fields.error);

@@ -251,7 +251,19 @@ function loginWithout(user: string, entry: StaticUser): Login {
   return { identity: identityOf(user, entry), credential: { kind: "none" } };
 }
 
+/** The identity that an entry gives, made once: over HTTP each query is a login. */
+const identities = new WeakMap<StaticUser, AuthContext>();
+
 function identityOf(user: string, entry: StaticUser): AuthContext {
+  const made = identities.get(entry);
+  if (made?.user === user) return made;
+  const identity = newIdentity(user, entry);
+  identities.set(entry, identity);
+  known.set(identity, entry);
+  return identity;
+}
+
+function newIdentity(user: string, entry: StaticUser): AuthContext {
   return Object.freeze({
     user,
     groups: Object.freeze([...entry.groups]),

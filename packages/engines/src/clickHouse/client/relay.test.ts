@@ -197,7 +197,7 @@ async function eventsOf(
 
 function headOf(events: readonly ResultEvent[]): unknown {
   const columns = events.find((event) => event.kind === "columns");
-  return JSON.parse(Buffer.from(columns?.native?.bytes ?? []).toString());
+  return columns?.native?.headers;
 }
 
 function bytesOf(events: readonly ResultEvent[]): Buffer {

@@ -23,6 +23,8 @@ const passedHeaders = [
   "x-clickhouse-exception-tag",
 ] as const;
 
+const nothing = new Uint8Array(0);
+
 /** How much of the end is looked at; a server writes no longer exception behind its rows. */
 const tailBytesMax = 32 * 1024;
 
@@ -35,8 +37,12 @@ export function* runRelayed(
   const startedMs = running.clock.nowMs();
   const response = yield* sent(running, trace, signal);
   if ("code" in response) return failedBy(response);
-  const head = Buffer.from(JSON.stringify(passedFrom(response)));
-  yield { kind: "columns", columns: [], native: { format: "clickHouseBody", bytes: head } };
+  const headers = passedFrom(response);
+  yield {
+    kind: "columns",
+    columns: [],
+    native: { format: "clickHouseBody", bytes: nothing, headers },
+  };
   const tail = new Tail();
   let bytes = 0;
   let broken: string | undefined;

@@ -59,8 +59,14 @@ const refusedFields: ReadonlySet<string> = new Set(["role", "quota_key", "param_
 
 const fieldsMax = 1_000;
 
+const noFields = read("");
+
 /** Reads a query string. `protocol.violation` for a name that comes twice, `query.unsupported` for what is not done. */
 export function fieldsOf(queryString: string): Result<Fields, GatewayError> {
+  return queryString === "" ? noFields : read(queryString);
+}
+
+function read(queryString: string): Result<Fields, GatewayError> {
   const found = new Map<string, string>();
   const search = new URLSearchParams(queryString);
   if (search.size > fieldsMax) return err(violation("too many fields in the address"));

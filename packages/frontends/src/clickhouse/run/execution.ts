@@ -98,7 +98,7 @@ class Rows {
   begin({ columns, native }: ColumnsEvent): void {
     if (native?.format === "clickHouseBody") {
       this.relayed = true;
-      this.#answer.relays(headersIn(native.bytes));
+      this.#answer.relays(native.headers ?? {});
       return;
     }
     if (this.#format === undefined) return;
@@ -141,11 +141,6 @@ class Rows {
 }
 
 function nothing(): undefined {}
-
-/** Written by the engine's adapter. */
-function headersIn(bytes: Uint8Array): Readonly<Record<string, string>> {
-  return JSON.parse(Buffer.from(bytes).toString()) as Record<string, string>;
-}
 
 /** A group with a limit of rows has them counted, and so written here. */
 function unknownFormat(): GatewayError {

@@ -1,5 +1,4 @@
 /** Statements that run for this listener's clients, by user and by the id that the client gave or got. */
-import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Canceller } from "@gateway/core/tool/canceller.ts";
 import { Cells } from "@gateway/core/tool/cells.ts";
@@ -13,8 +12,37 @@ export interface RunningStatement {
   readonly canceller: Canceller;
 }
 
-interface Held extends RunningStatement {
-  readonly gone: Promise<void>;
+/** Is over once it is disposed. */
+class Held implements RunningStatement, Disposable {
+  readonly sql: string;
+  readonly canceller: Canceller;
+  readonly #end: () => void;
+  #over = false;
+  #onGone: (() => void) | undefined;
+
+  constructor({ sql, canceller }: RunningStatement, end: () => void) {
+    this.sql = sql;
+    this.canceller = canceller;
+    this.#end = end;
+  }
+
+  /** For one who waits. */
+  gone(): Promise<void> {
+    return new Promise((resolve) => {
+      const before = this.#onGone;
+      this.#onGone = () => {
+        before?.();
+        resolve();
+      };
+    });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#end();
+    this.#onGone?.();
+  }
 }
 
 /** So many users without a statement are remembered (`members.ts` says why). */
@@ -25,24 +53,22 @@ export class Running {
 
   /** Holds an id until disposed. Refuses one that its user's statement has already. */
   add(user: string, id: string, statement: RunningStatement): Result<Disposable, GatewayError> {
-    const mine = this.#users.get(user) ?? new Cells<string, Held>();
+    const known = this.#users.get(user);
+    const mine = known ?? new Cells<string, Held>();
     if (mine.get(id) !== undefined) {
       const message = `Query with id = ${id} is already running`;
       const vendor = named("QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING");
       return err(gatewayError("query.conflict", { message, vendor }));
     }
     if (mine.size >= runningOfUserMax) return err(gatewayError("connection.limit"));
-    let ended: (() => void) | undefined;
-    const gone = new Promise<void>((resolve) => (ended = resolve));
-    mine.set(id, { sql: statement.sql, canceller: statement.canceller, gone });
-    this.#users.set(user, mine);
-    const end = onDispose(() => {
-      ended?.();
+    const held = new Held(statement, () => {
       mine.delete(id);
       const rests = mine.size === 0 && this.#users.size > restingMax;
       if (rests && this.#users.get(user) === mine) this.#users.delete(user);
     });
-    return ok(end);
+    mine.set(id, held);
+    if (known === undefined) this.#users.set(user, mine);
+    return ok(held);
   }
 
   /** A statement of this user; nobody finds another's. */
@@ -52,6 +78,6 @@ export class Running {
 
   /** Resolves when the statement of that id is over; at once where there is none. */
   async gone(user: string, id: string): Promise<void> {
-    await this.#users.get(user)?.get(id)?.gone;
+    await this.#users.get(user)?.get(id)?.gone();
   }
 }

@@ -56,44 +56,71 @@ export interface Served {
 
 /** Runs it and answers. Resolves when both the client and the engine are done with it. */
 export async function answerStatement(asked: Asked, served: Served): Promise<void> {
-  const { fields, login, canceller } = asked;
-  const { user } = login.identity;
-  const clientId = fields.queryId ?? headerOf(asked, "x-clickhouse-query-id");
-  const refused = (error: GatewayError): void => asked.answerOf(clientId ?? "").fail(error, false);
-  const taken =
-    fields.session === undefined ? undefined : served.sessions.take(user, fields.session);
-  if (taken?.ok === false) return refused(taken.error);
-  using session = taken?.value;
-  const text = await textOf(asked, served);
+  const { fields, login } = asked;
+  if (fields.session === undefined) return answerIn(undefined, asked, served);
+  const taken = served.sessions.take(login.identity.user, fields.session);
+  if (!taken.ok) return refuse(asked, taken.error);
+  using session = taken.value;
+  return await answerIn(session.held, asked, served);
+}
+
+async function answerIn(
+  held: HeldSession | undefined,
+  asked: Asked,
+  served: Served,
+): Promise<void> {
+  const reading = textOf(asked, served);
+  const text = reading instanceof Promise ? await reading : reading;
   if (text === undefined) return undefined;
-  if (!text.ok) return refused(text.error);
-  const prepared = await preparedFrom({ asked, served, text: text.value, held: session?.held });
-  if (!prepared.ok) return refused(prepared.error);
-  const { query, events } = prepared.value;
-  const queryId = clientId ?? query.id;
-  const added = served.running.add(user, queryId, { sql: text.value.sql, canceller });
-  if (!added.ok) return refused(added.error);
-  using _running = added.value;
+  if (!text.ok) return refuse(asked, text.error);
+  const preparing = preparedFrom({ asked, served, text: text.value, held });
+  const prepared = preparing instanceof Promise ? await preparing : preparing;
+  if (!prepared.ok) return refuse(asked, prepared.error);
+  const { canceller, login } = asked;
+  const queryId = clientIdOf(asked) ?? prepared.value.query.id;
+  const statement = { sql: text.value.sql, canceller };
+  const added = served.running.add(login.identity.user, queryId, statement);
+  if (!added.ok) return refuse(asked, added.error);
   const limitMs = limitMsOf(prepared.value.settings);
   const late = (): void => canceller.abort(tooLong(limitMs));
-  using _limit = limitMs === undefined ? undefined : served.host.clock.timer(limitMs, late);
+  const limit = limitMs === undefined ? undefined : served.host.clock.timer(limitMs, late);
   const answer = asked.answerOf(queryId);
   try {
-    await execute({
-      answer,
-      events: events ?? (await eventsFrom(served.door, query, canceller.signal)),
-      canceller,
-      format: formatOf(prepared.value.format),
-      look: lookOf(prepared.value.settings),
-      changed: (change) => {
-        if (change.kind !== "catalog" || session === undefined) return;
-        session.held.catalog = change.catalog;
-        session.held.database = change.schema;
-      },
-    });
+    await executed(prepared.value, answer, { held, asked, served });
   } finally {
+    // Not by `using`, which asks for what to call by a name that it makes: a microsecond of each query.
     answer.left();
+    limit?.[Symbol.dispose]();
+    added.value[Symbol.dispose]();
   }
+}
+
+function refuse(asked: Asked, error: GatewayError): void {
+  asked.answerOf(clientIdOf(asked) ?? "").fail(error, false);
+}
+
+function clientIdOf(asked: Asked): string | undefined {
+  return asked.fields.queryId ?? headerOf(asked, "x-clickhouse-query-id");
+}
+
+async function executed(
+  { query, events, format, settings }: Prepared,
+  answer: Answer,
+  { held, asked: { canceller }, served }: Omit<Preparing, "text">,
+): Promise<void> {
+  const asking = events ?? eventsFrom(served.door, query, canceller.signal);
+  await execute({
+    answer,
+    events: asking instanceof Promise ? await asking : asking,
+    canceller,
+    format: formatOf(format),
+    look: lookOf(settings),
+    changed: (change) => {
+      if (change.kind !== "catalog" || held === undefined) return;
+      held.catalog = change.catalog;
+      held.database = change.schema;
+    },
+  });
 }
 
 /** All of them where the answer came in one piece. */
@@ -123,7 +150,10 @@ interface Preparing {
   readonly held: HeldSession | undefined;
 }
 
-async function preparedFrom(preparing: Preparing): Promise<Result<Prepared, GatewayError>> {
+type Preparation = Result<Prepared, GatewayError>;
+
+/** A promise only where somebody is asked. */
+function preparedFrom(preparing: Preparing): Preparation | Promise<Preparation> {
   const { asked, served, text, held } = preparing;
   const { fields } = asked;
   const { door } = served;
@@ -139,25 +169,27 @@ async function preparedFrom(preparing: Preparing): Promise<Result<Prepared, Gate
   const relay = relayOf(preparing, format, settings);
   const query = relayedWith(door.query(statement, [], session, ["clickHouseBody"]), relay);
   const prepared = { query, events: undefined, format, settings };
-  const here = await answeredHere(preparing, statement);
-  if (here !== undefined) return here.ok ? ok({ ...prepared, events: here.value }) : here;
+  if (statement.kind === "kill" || statement.kind === "set") {
+    return answeredHere(preparing, statement).then((here) => {
+      return here.ok ? ok({ ...prepared, events: here.value }) : here;
+    });
+  }
   // Most gateways reach engines of one kind only, and need not ask where this one goes.
   if (allRead("clickhouse", door.engines(session))) return ok(prepared);
-  return await forAnyEngine(preparing, prepared);
+  return forAnyEngine(preparing, prepared);
 }
 
 /** The statements that no engine sees, whatever it is. */
 async function answeredHere(
   { asked, served, text, held }: Preparing,
   statement: Query["statement"],
-): Promise<Result<ResultStream, GatewayError> | undefined> {
+): Promise<Result<ResultStream, GatewayError>> {
   if (statement.kind === "kill") {
     const kill = killOf(text.sql);
     if (!kill.ok) return kill;
     const found = await killed(kill.value, asked, served);
     return ok(eventsOf(killAnswer(kill.value, asked.login.identity.user, found)));
   }
-  if (statement.kind !== "set") return undefined;
   const set = settingsIn(statement);
   if (!set.ok) return set;
   for (const [name, value] of set.value) {
@@ -257,7 +289,7 @@ function relayOf(
 ): Relay {
   const { fields, request } = asked;
   const form: [string, string][] = [["default_format", format]];
-  const of = new Map(settings);
+  const of = settings.size === 0 ? noSettings : new Map(settings);
   // Whoever leaves ends the query, whatever the client says, and the gateway says so to the server itself.
   of.delete("cancel_http_readonly_queries_on_client_close");
   // These are about the form of an answer, which the gateway may write itself.
@@ -276,6 +308,8 @@ function relayOf(
   };
 }
 
+/** Never written to: nothing is taken out of none. */
+const noSettings = new Map<string, string>();
 const formSettings = ["client_protocol_version", "enable_http_compression"] as const;
 
 /** The rows of an `INSERT` as they come. Whoever stops reading leaves the connection as it is. */

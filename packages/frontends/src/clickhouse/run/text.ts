@@ -24,25 +24,34 @@ type Read = Result<Text, GatewayError>;
 
 /**
  * Reads it; undefined when the client left. The field `query` is the start of the text and the body its rest, but for
- * an `INSERT` whose rows the body holds.
+ * an `INSERT` whose rows the body holds. A promise only where something is waited for.
  */
-export async function textOf(asked: Asked, served: Served): Promise<Read | undefined> {
+export function textOf(asked: Asked, served: Served): MayWait<Read | undefined> {
   const { request, fields } = asked;
   const start = fields.query === undefined ? undefined : `${fields.query}\n`;
   if (multipart.test(request.headers["content-type"] ?? "")) {
     const message = "external tables and fields in a multipart body are not taken";
     return err(gatewayError("query.unsupported", { message }));
   }
-  if (start !== undefined && hasBody(request) && bringsRows(start)) {
-    return await admitted(fields.query ?? "", asked, served, "rows");
+  if (!hasBody(request)) return wholeOf(ok(""), asked, served);
+  if (start !== undefined && bringsRows(start)) {
+    return admitted(fields.query ?? "", asked, served, "rows");
   }
-  const rest = hasBody(request) ? await restOf(asked, served) : ok("");
+  const rest = restOf(asked, served);
+  if (rest instanceof Promise) return rest.then((came) => wholeOf(came, asked, served));
+  return wholeOf(rest, asked, served);
+}
+
+type MayWait<Value> = Value | Promise<Value>;
+type Rest = Result<string, GatewayError> | undefined;
+
+function wholeOf(rest: Rest, asked: Asked, served: Served): MayWait<Read | undefined> {
   if (rest === undefined || !rest.ok) return rest;
-  const sql =
-    start === undefined ? rest.value : `${fields.query ?? ""}${rest.value && `\n${rest.value}`}`;
+  const { query } = asked.fields;
+  const sql = query === undefined ? rest.value : `${query}${rest.value && `\n${rest.value}`}`;
   if (sql.trim() === "") return err(gatewayError("query.syntax", { message: "Empty query" }));
   if (sql.length > served.config.maxStatementBytes) return err(gatewayError("query.textTooLarge"));
-  return await admitted(sql, asked, served, undefined);
+  return admitted(sql, asked, served, undefined);
 }
 
 const multipart = /^multipart\//i;
@@ -52,47 +61,58 @@ function bringsRows(start: string): boolean {
   return firstWords(start, 1)[0] === "INSERT" && insertForm(start).kind === "data";
 }
 
-async function restOf(
+function restOf(asked: Asked, served: Served): MayWait<Rest> {
+  const { config, pending, host } = served;
+  const came = readBody(asked.request, config, { pending, clock: host.clock });
+  if (came instanceof Promise) return came.then((body) => unpackedRest(body, asked, served));
+  return unpackedRest(came, asked, served);
+}
+
+function unpackedRest(
+  came: Result<Buffer, GatewayError> | undefined,
   asked: Asked,
-  { config, pending, host }: Served,
-): Promise<Result<string, GatewayError> | undefined> {
-  const { request, fields } = asked;
-  const came = await readBody(request, config, { pending, clock: host.clock });
+  served: Served,
+): MayWait<Rest> {
   if (came === undefined || !came.ok) return came;
-  const encoding = request.headers["content-encoding"];
-  const bytesMax = config.maxStatementBytes;
-  const bytes = await unpacked(came.value, encoding, { blocks: fields.decompress, bytesMax });
-  if (!bytes.ok) return bytes;
-  if (!isUtf8(bytes.value)) {
+  const encoding = asked.request.headers["content-encoding"];
+  const blocks = asked.fields.decompress;
+  if (encoding === undefined && !blocks) return decoded(came.value, asked, served);
+  const bytesMax = served.config.maxStatementBytes;
+  return unpacked(came.value, encoding, { blocks, bytesMax }).then((bytes) => {
+    return bytes.ok ? decoded(bytes.value, asked, served) : bytes;
+  });
+}
+
+function decoded(bytes: Buffer, asked: Asked, { host }: Served): MayWait<Rest> {
+  if (!isUtf8(bytes)) {
     return err(gatewayError("protocol.violation", { message: "the statement is not UTF-8" }));
   }
-  if (!areLong(bytes.value)) return ok(bytes.value.toString("utf8"));
-  const decoded = await longTexts.decode(bytes.value, utf8Of, clientOf(asked), host.slices);
-  return decoded.ok ? ok(decoded.value.text ?? "") : decoded;
+  if (!areLong(bytes)) return ok(bytes.toString("utf8"));
+  return longTexts.decode(bytes, utf8Of, clientOf(asked), host.slices).then((long) => {
+    return long.ok ? ok(long.value.text ?? "") : long;
+  });
 }
 
 /** A long text takes turns with others, with its clause and then without it. */
-async function admitted(
+function admitted(
   written: string,
   asked: Asked,
   { config, host }: Served,
   body: Text["body"],
-): Promise<Read> {
-  const { user, client } = clientOf(asked);
-  const reading = longTexts.admit(
-    { sql: written, dialect: "clickhouse", also: formatAhead, limits: config, user, client },
-    host.slices,
-  );
-  const refused = reading && (await reading);
-  if (refused !== undefined) return err(refused);
-  const { sql, format } = formatReading(written);
-  if (format === undefined) return ok({ sql, format, body });
-  const again = longTexts.admit(
-    { sql, dialect: "clickhouse", limits: config, user, client },
-    host.slices,
-  );
-  const refusedAgain = again && (await again);
-  return refusedAgain === undefined ? ok({ sql, format, body }) : err(refusedAgain);
+): MayWait<Read> {
+  const limits = { dialect: "clickhouse", limits: config, ...clientOf(asked) } as const;
+  const reading = longTexts.admit({ ...limits, sql: written, also: formatAhead }, host.slices);
+  if (reading === undefined) return ok({ ...formatReading(written), body });
+  const readOn = async (): Promise<Read> => {
+    const refused = await reading;
+    if (refused !== undefined) return err(refused);
+    const { sql, format } = formatReading(written);
+    const again =
+      format === undefined ? undefined : longTexts.admit({ ...limits, sql }, host.slices);
+    const refusedAgain = again && (await again);
+    return refusedAgain === undefined ? ok({ sql, format, body }) : err(refusedAgain);
+  };
+  return readOn();
 }
 
 function* formatAhead(sql: string) {

@@ -66,8 +66,8 @@ function linesOf(text: string): Lines | undefined {
     const end = text.indexOf("\r\n", colon);
     const name = text.slice(at, colon);
     const value = text.slice(colon + 1, end).trim();
-    const lower = name.toLowerCase();
-    if (headers[lower] !== undefined || others.has(lower)) return undefined;
+    const lower = lowerOf(name);
+    if (lower === undefined || headers[lower] !== undefined) return undefined;
     if (lower === "connection" && value.toLowerCase() !== "keep-alive") return undefined;
     if (lower === "content-length") {
       if (!bodyLength.test(value)) return undefined;
@@ -79,4 +79,24 @@ function linesOf(text: string): Lines | undefined {
   }
   if (headers["host"] === undefined || rawHeaders.length > 2 * linesMax) return undefined;
   return { headers, rawHeaders, bodyBytes };
+}
+
+/** Names as they came, in lower case: clients send the same few. */
+const names = new Map<string, string>();
+const namesMax = 512;
+const nameLengthMax = 64;
+
+/** Undefined for those that are another reader's. */
+function lowerOf(sent: string): string | undefined {
+  const known = names.get(sent);
+  if (known !== undefined) return known;
+  const name = sent.toLowerCase();
+  if (others.has(name)) return undefined;
+  // A slice would keep the whole head that it was cut from.
+  if (names.size < namesMax && sent.length <= nameLengthMax) names.set(copied(sent), copied(name));
+  return name;
+}
+
+function copied(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
 }

@@ -57,11 +57,10 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
   /** Throws for what no header may hold, as `node:http` does. */
   setHeader(name: string, value: number | string | readonly string[]): this {
     if (this.headersSent) throw new Error("a header behind the head");
-    validateHeaderName(name);
+    const key = keyOf(name);
     const texts = typeof value === "object" ? value : String(value);
     if (typeof texts === "string") validateHeaderValue(name, texts);
     else for (const text of texts) validateHeaderValue(name, text);
-    const key = name.toLowerCase();
     const found = this.#keys.indexOf(key);
     const at = found < 0 ? this.#keys.length : found;
     this.#keys[at] = key;
@@ -207,4 +206,18 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
     this.emit("close");
     this.#owner.answered(this.#last);
   };
+}
+
+/** Names that may stand in a head, in lower case: answers have the same few. */
+const keys = new Map<string, string>();
+const keysMax = 256;
+
+/** Throws for what is no name. */
+function keyOf(name: string): string {
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  validateHeaderName(name);
+  const key = name.toLowerCase();
+  if (keys.size < keysMax) keys.set(name, key);
+  return key;
 }
