@@ -22,7 +22,8 @@ export const starRocksCases = {
       try {
         const both = ["mysqlFamily", "mysqlGenerated", "engineCatalog"];
         await tested(["starRocks", ...both], server);
-        const native = ["mysqlTransactions", "mysqlPromises", "mysqlCommands"];
+        const more = ["mysqlTransactions", "mysqlPromises", "mysqlCommands"];
+        const native = [...more, "mariadbExtended"];
         await tested([...both, ...native], server, "mysql");
       } finally {
         await server.stop();

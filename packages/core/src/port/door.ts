@@ -41,8 +41,8 @@ export interface Door {
    * under a name. Absent: nobody knows, which is as true.
    */
   judgesTexts?(): boolean;
-  /** The engines of all cluster groups, which any statement of the session may reach. */
-  engines(session: Session): readonly ReachedEngine[];
+  /** The engines of all cluster groups, which any statement of the session may reach; without one, of those that come. */
+  engines(session?: Session): readonly ReachedEngine[];
 
   /** The challenge for a login by SCRAM; undefined where the user is asked for the password itself. */
   scram?(user: string): ScramChallenge | undefined;

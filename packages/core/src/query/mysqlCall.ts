@@ -9,6 +9,8 @@ export interface MysqlCall {
   readonly foundRows: boolean;
   /** Blanks may stand before the bracket of a function (CLIENT_IGNORE_SPACE of its login). */
   readonly ignoreSpace: boolean;
+  /** The client reads MariaDB's blocks in column definitions, where the server sends them; absent where it does not. */
+  readonly extendedMetadata?: boolean | undefined;
   /** The character set of definitions, rows and errors, by the server's name; absent for utf8mb4. Only what goes on as packets. */
   readonly results?: string | undefined;
   /** What the transaction that this begins, or is, has for itself alone; absent where it is as those of its session. */

@@ -9,7 +9,7 @@ export interface ReachedEngine {
   readonly catalogs: readonly string[];
   /** The client's protocol that the engine speaks itself, so that calls and rows pass as they are. */
   readonly speaks?: "postgres" | "mysql" | undefined;
-  /** What a server of that protocol reports of itself, such as `server_version`; absent until one was reached. */
+  /** What a server of that protocol reports of itself, such as `server_version`, or `version` of MySQL's; absent until one was reached. */
   readonly statuses?: ReadonlyMap<string, string> | undefined;
   /** Beside `speaks`: whether a connection stays with a session that leaves something on it, or with every session. */
   readonly keeps?: "asked" | "always" | undefined;

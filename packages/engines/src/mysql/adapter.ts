@@ -112,6 +112,10 @@ class MysqlBackend implements Backend {
     this.#sharedWhole = { ...this.#shared, whole: true };
   }
 
+  get statuses(): ReadonlyMap<string, string> | undefined {
+    return this.#seating.greeted ?? this.#parts.plain.statuses;
+  }
+
   execute(query: Identified, signal: AbortSignal): ResultStream {
     return streamOf(this.course(query, signal));
   }

@@ -237,12 +237,12 @@ export async function describeOn(
     if (brought !== undefined) return err(brought);
     const asked = withQuestions(query.engineSql);
     if (!asked.ok) return asked;
-    const { slices } = context;
-    const { user } = query.session.identity;
-    const read = await textFor(seat.member, asked.value.sql, { slices, user, signal });
+    const reading = { slices: context.slices, user: query.session.identity.user, signal };
+    const read = await textFor(seat.member, asked.value.sql, reading);
     if (!read.ok) return read;
     const text = `/* ${statementTag(query)} */ ${read.value}`;
-    const described = await describeText(seat.member, text, signal);
+    const { extendedMetadata } = query.mysql;
+    const described = await describeText(seat.member, text, signal, extendedMetadata);
     if (!described.ok) return described;
     const { columns, native, parameters } = described.value;
     const places = Array.from({ length: parameters }, () => ({ kind: "null" }) as const);

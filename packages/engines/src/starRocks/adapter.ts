@@ -97,6 +97,7 @@ class StarRocksBackend implements Backend {
   readonly #callers: Callers;
   readonly #limit = new EngineLimit();
   readonly #ownTag: string;
+  #statuses: Member["greeted"] | undefined;
   #closed = false;
 
   constructor(cluster: string, config: StarRocksConfig, host: Host, server: Server) {
@@ -114,6 +115,10 @@ class StarRocksBackend implements Backend {
     this.#control = new Pool({ ...pool, size: 1 });
     this.#callers = new Callers(server, this.#pool, host);
     this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}/0`;
+  }
+
+  get statuses(): Member["greeted"] | undefined {
+    return this.#statuses;
   }
 
   /** Known when a statement was sent with one. */
@@ -257,7 +262,9 @@ class StarRocksBackend implements Backend {
         ? undefined
         : { user: auth.username, password: new Secret(secretText(auth.password)) };
     const made = await connected({ server: this.#server, account, database }, this.#host);
-    return made.ok ? made : err(gatewayError("cluster.connectFailed", { detail: made.error.code }));
+    if (!made.ok) return err(gatewayError("cluster.connectFailed", { detail: made.error.code }));
+    this.#statuses = made.value.greeted;
+    return made;
   }
 
   /**

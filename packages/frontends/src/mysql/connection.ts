@@ -115,7 +115,7 @@ export class MysqlConnection implements Member {
     });
     this.#prepared = new PreparedStatements(connection.config.maxMessageBytes);
     this.#id = parts.members.join(this);
-    this.#greeting = greetingOf(connection, this.#id, parts.host);
+    this.#greeting = greetingOf(connection, this.#id, parts);
   }
 
   get user(): string | undefined {
@@ -217,6 +217,7 @@ export class MysqlConnection implements Member {
   #context(): MachineContext {
     return {
       capabilities: this.#greeting.capabilities,
+      mariadbCapabilities: this.#greeting.mariadbCapabilities ?? 0,
       asksPassword: this.#parts.door.asksPassword,
       takesCleartext: (this.#takesCleartext ??= mayTakeCredentials(this.#connection)),
       certificateNames: this.#certificateNames,
@@ -333,15 +334,8 @@ export class MysqlConnection implements Member {
     const tls = connection.canUpgrade || connection.secure;
     const server = { port: port(), tls, startedMs, cipher: cipherOf(connection) };
     const [prepared, cursors] = [this.#prepared, this.#cursors];
-    this.#dispatcher = new Dispatcher({
-      responder,
-      read,
-      prepared,
-      cursors,
-      members,
-      initial: client,
-      server,
-    });
+    const dispatching = { responder, read, prepared, cursors, members, initial: client, server };
+    this.#dispatcher = new Dispatcher(dispatching);
     if (claim.database === undefined) {
       this.#resume({ kind: "entered", refusal: undefined });
       return;

@@ -13,6 +13,7 @@ import type {
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { NativeBatch, NextResult } from "@gateway/core/type/vector.ts";
 import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import { withBlocks } from "@gateway/wire/mysql/definition.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import {
   putColumn,
@@ -36,6 +37,8 @@ const text: DataType = { kind: "text" };
 export interface AnswerContext {
   /** Agreed in the handshake. */
   readonly capabilities: number;
+  /** The client reads MariaDB's block in each column definition. */
+  readonly extendedMetadata: boolean;
   /** Status flags, those about further results included. */
   readonly status: number;
   readonly warnings: number;
@@ -94,7 +97,7 @@ export function putNextResult(
   }
   if (columns === 0) return;
   putCount(out, columns);
-  relayPackets(out, bytes, { from: 0, rowsMax: columns, bytesMax: Infinity });
+  relayDefinitions(out, bytes, columns, context);
   putDefinitionsEnd(out, withServerStatus(context, next.columnsStatus));
 }
 
@@ -120,7 +123,7 @@ export function putColumns(
   cursor = false,
 ): void {
   putCount(out, columns.length);
-  putDefinitions(out, columns);
+  putDefinitions(out, columns, context);
   if (cursor) putRowsEnd(out, context);
   else putDefinitionsEnd(out, context);
 }
@@ -140,7 +143,7 @@ export function putColumnsEvent(
 ): void {
   if (native?.format !== "mysqlRows") return putColumns(out, columns, context, cursor);
   putCount(out, columns.length);
-  relayPackets(out, native.bytes, { from: 0, rowsMax: columns.length, bytesMax: Infinity });
+  relayDefinitions(out, native.bytes, columns.length, context);
   if (cursor) putRowsEnd(out, context);
   else putDefinitionsEnd(out, context);
 }
@@ -209,9 +212,9 @@ export function putPreparedPackets(
     type: type.kind === "null" ? text : type,
     nullable: true,
   }));
-  putListed(out, places, own?.parameters);
+  putListed(out, places, own?.parameters, context);
   if (parameters.length > 0) putDefinitionsEnd(out, context);
-  putListed(out, columns, own?.columns);
+  putListed(out, columns, own?.columns, context);
   if (columns.length > 0) putDefinitionsEnd(out, context);
 }
 
@@ -219,9 +222,21 @@ function putListed(
   out: PacketWriter,
   columns: readonly Column[],
   packets: Uint8Array | undefined,
+  context: AnswerContext,
 ): void {
-  if (packets === undefined) return putDefinitions(out, columns);
-  relayPackets(out, packets, { from: 0, rowsMax: columns.length, bytesMax: Infinity });
+  if (packets === undefined) return putDefinitions(out, columns, context);
+  relayDefinitions(out, packets, columns.length, context);
+}
+
+/** The engine's own. One that knows nothing of MariaDB's blocks leaves them out for every client. */
+function relayDefinitions(
+  out: PacketWriter,
+  packets: Uint8Array,
+  count: number,
+  { extendedMetadata }: AnswerContext,
+): void {
+  const bytes = extendedMetadata ? withBlocks(packets) : packets;
+  relayPackets(out, bytes, { from: 0, rowsMax: count, bytesMax: Infinity });
 }
 
 /** Writes the answer to COM_FIELD_LIST: definitions with their defaults, always ended by an EOF or its OK. */
@@ -233,16 +248,21 @@ export function putFieldList(
 ): void {
   for (const column of columns) {
     out.begin();
-    putColumn(out, { ...columnDefinition(column), table }, true);
+    const form = { withDefault: true, withBlock: context.extendedMetadata };
+    putColumn(out, { ...columnDefinition(column), table }, form);
     out.end();
   }
   putRowsEnd(out, context);
 }
 
-function putDefinitions(out: PacketWriter, columns: readonly Column[]): void {
+function putDefinitions(
+  out: PacketWriter,
+  columns: readonly Column[],
+  { extendedMetadata: withBlock }: AnswerContext,
+): void {
   for (const column of columns) {
     out.begin();
-    putColumn(out, columnDefinition(column));
+    putColumn(out, columnDefinition(column), { withBlock });
     out.end();
   }
 }

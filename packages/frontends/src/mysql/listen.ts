@@ -37,7 +37,11 @@ export const listen: Listen<MysqlConfig> = async (config, door, host) => {
     kind: frontendKind,
     config,
     host,
-    onConnection: (connection) => new MysqlConnection(connection, parts).start(),
+    onConnection: async (connection) => {
+      // The greeting says what the servers have, which is known once they were asked.
+      await door.learned?.();
+      if (!connection.over) new MysqlConnection(connection, parts).start();
+    },
     onRefused: (socket, error) => {
       // In place of the greeting, as a MySQL server does it.
       const out = new PacketWriter();

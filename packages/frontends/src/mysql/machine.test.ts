@@ -259,6 +259,7 @@ const login: Login = {
 function contextOf(more: { readonly asksPassword: boolean }): MachineContext {
   return {
     capabilities: flags | capability.ssl,
+    mariadbCapabilities: 0,
     takesCleartext: false,
     certificateNames: [],
     refusal: undefined,
@@ -269,6 +270,7 @@ function contextOf(more: { readonly asksPassword: boolean }): MachineContext {
 function claimOf(): Claim {
   return {
     capabilities: flags,
+    mariadbCapabilities: 0,
     secure: false,
     user: "ann",
     database: undefined,

@@ -33,6 +33,8 @@ import {
 export interface MachineContext {
   /** Capabilities offered in the greeting. */
   readonly capabilities: number;
+  /** MariaDB's own among them. */
+  readonly mariadbCapabilities: number;
   /** False under provider `none`: the name is taken as it comes. */
   readonly asksPassword: boolean;
   /** Whether a password in clear is taken without TLS: on loopback, or where the config says so. */
@@ -47,6 +49,8 @@ export interface MachineContext {
 export interface Claim {
   /** Agreed by both sides. */
   readonly capabilities: number;
+  /** MariaDB's own, agreed in the same way. */
+  readonly mariadbCapabilities: number;
   readonly secure: boolean;
   readonly user: string;
   readonly database: string | undefined;
@@ -220,8 +224,10 @@ function onHandshake(secure: boolean, packet: Packet, context: MachineContext): 
         return refuse(ownErrors.badHandshake());
       }
       const capabilities = message.capabilities & context.capabilities;
+      const mariadbCapabilities = message.mariadbCapabilities & context.mariadbCapabilities;
       const { collation, zstdLevel } = message;
-      const claim = claimOf(message, { capabilities, secure, collation, zstdLevel });
+      const agreed = { capabilities, mariadbCapabilities };
+      const claim = claimOf(message, { ...agreed, secure, collation, zstdLevel });
       return claim === undefined
         ? refuse(ownErrors.badHandshake())
         : login(claim, message, packet.lastSequence, context);
@@ -255,7 +261,7 @@ function onCommand(claim: Claim, packet: Packet, context: MachineContext): Step 
 /** Undefined when a name is not text in the client's character set, so that nobody has it. */
 function claimOf(
   message: HandshakeResponse | ChangeUser,
-  known: Pick<Claim, "capabilities" | "secure" | "collation" | "zstdLevel">,
+  known: Pick<Claim, "capabilities" | "mariadbCapabilities" | "secure" | "collation" | "zstdLevel">,
 ): Claim | undefined {
   const { decode } = charsetOf(known.collation);
   const user = decode(message.user);
@@ -263,6 +269,7 @@ function claimOf(
   if (user === undefined || database === undefined) return undefined;
   return {
     capabilities: known.capabilities,
+    mariadbCapabilities: known.mariadbCapabilities,
     secure: known.secure,
     user,
     database: database === "" ? undefined : database,

@@ -35,6 +35,10 @@ export interface Script {
   readonly dialect?: Dialect;
   /** The client's protocol, where the engines speak it themselves. */
   readonly speaks?: "mysql";
+  /** What their server says of itself. */
+  readonly statuses?: ReadonlyMap<string, string>;
+  /** As of a door: what the first greeting waits for. */
+  readonly learned?: () => Promise<void> | undefined;
   /** What a listing answers, whoever asks; a function to count or to refuse. */
   readonly tables?: TableScope["list"] | readonly TableListing[];
   /** Measures how long a poll waits. Absent: a poll waits until there is an event. */
@@ -70,6 +74,7 @@ export function scriptedDoor(script: Script): ScriptedDoor {
       dialect: script.dialect ?? "generic",
       catalogs: script.catalogs ?? ["memory"],
       speaks: script.speaks,
+      statuses: script.statuses,
     },
   ];
   let count = 0;
@@ -116,6 +121,7 @@ export function scriptedDoor(script: Script): ScriptedDoor {
       return description === undefined ? err(failedOf(query.sql).error) : ok(description);
     },
     engines: () => engines,
+    learned: script.learned ?? nothingToLearn,
     target: async () => ok(engines),
     tables: async () =>
       ok({
@@ -136,6 +142,8 @@ export function scriptedDoor(script: Script): ScriptedDoor {
     },
   };
 }
+
+function nothingToLearn(): undefined {}
 
 function failedOf(sql: string) {
   const error = gatewayError("query.syntax", { message: `not in the script: ${sql}`, position: 1 });

@@ -29,6 +29,20 @@ describe("putGreeting", () => {
         `${ascii("ijklmnopqrst")}00${ascii("caching_sha2_password")}00`,
     );
   });
+
+  it("writes MariaDB's own flags where others have zeros", () => {
+    const out = new PacketWriter();
+    const greeting = {
+      serverVersion: "8",
+      connectionId: 1,
+      collation: 255,
+      status: 2,
+      plugin: "x",
+    };
+    const nonce = Buffer.from("abcdefghijklmnopqrst");
+    putGreeting(out, { ...greeting, nonce, capabilities: 0x81fff7fe, mariadbCapabilities: 8 });
+    expect(hexOf(out)).toContain(`fef7ff0200ff8115${"00".repeat(6)}08000000${ascii("ijkl")}`);
+  });
 });
 
 describe("parseHandshake", () => {
@@ -81,6 +95,18 @@ describe("parseHandshake", () => {
     const flags = capability.protocol41 | capability.secureConnection | capability.connectAttrs;
     const lying = responseOf(flags, `${ascii("bob")}0000feffffffffffff0f00`);
     expect(parseHandshake(lying)).toMatchObject({ kind: "violation" });
+  });
+
+  it("reads MariaDB's own flags of a client that does not say MySQL beside them", () => {
+    const mariadbFlags = (flags: number) => {
+      const bytes = Buffer.from(responseOf(flags, `${ascii("bob")}0000`));
+      bytes.writeUInt32LE(0x8000_0008, 28);
+      const response = parseHandshake(bytes);
+      return response.kind === "handshakeResponse" ? response.mariadbCapabilities : response.kind;
+    };
+    const { protocol41, secureConnection, longPassword } = capability;
+    expect(mariadbFlags(protocol41 | secureConnection)).toBe(0x8000_0008);
+    expect(mariadbFlags(protocol41 | secureConnection | longPassword)).toBe(0);
   });
 
   it("refuses thousands of attributes", () => {

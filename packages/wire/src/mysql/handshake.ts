@@ -20,6 +20,8 @@ export interface Greeting {
   /** `nonceBytes` bytes, none of them 0 and none over 0x7f, as clients read it as text. */
   readonly nonce: Uint8Array;
   readonly capabilities: number;
+  /** MariaDB's own flags, which clients read where `longPassword` is not offered. */
+  readonly mariadbCapabilities?: number;
   readonly collation: number;
   readonly status: number;
   readonly plugin: string;
@@ -29,6 +31,8 @@ export interface Greeting {
 export interface HandshakeResponse {
   readonly kind: "handshakeResponse";
   readonly capabilities: number;
+  /** MariaDB's own flags; 0 from a client that does not say that it sends them. */
+  readonly mariadbCapabilities: number;
   readonly collation: number;
   readonly user: Uint8Array;
   /** What the plugin that the client chose answers to the nonce. */
@@ -71,7 +75,8 @@ export function putGreeting(out: PacketWriter, greeting: Greeting): void {
   out.u16(greeting.status);
   out.u16(greeting.capabilities >>> 16);
   out.u8(nonceBytes + 1);
-  out.zeros(10);
+  out.zeros(6);
+  out.u32(greeting.mariadbCapabilities ?? 0);
   out.raw(greeting.nonce.subarray(8, nonceBytes));
   out.u8(0);
   out.nulText(greeting.plugin);
@@ -100,7 +105,8 @@ export function parseHandshake(payload: Uint8Array): HandshakeResponse | SslRequ
   }
   reader.u32();
   const collation = reader.u8();
-  reader.take(23);
+  reader.take(19);
+  const filler = reader.u32();
   if (reader.failed) return violation("malformed", "handshake response too short");
   if ((capabilities & capability.ssl) !== 0 && reader.remaining === 0) {
     return { kind: "sslRequest", capabilities, collation };
@@ -121,6 +127,7 @@ export function parseHandshake(payload: Uint8Array): HandshakeResponse | SslRequ
   return {
     kind: "handshakeResponse",
     capabilities,
+    mariadbCapabilities: (capabilities & capability.longPassword) === 0 ? filler : 0,
     collation,
     user,
     authData,

@@ -41,6 +41,14 @@ export const capability = {
   zstdCompression: 1 << 26,
 } as const;
 
+/**
+ * Further flags, of MariaDB alone: 32 and up in its counting, sent where MySQL's handshake has zeros. Both sides leave
+ * `longPassword` out to say that they stand there.
+ */
+export const mariadbCapability = {
+  extendedMetadata: 1 << 3,
+} as const;
+
 /** Status flags of OK and EOF packets. */
 export const serverStatus = {
   inTransaction: 1,

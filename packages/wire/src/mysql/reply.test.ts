@@ -95,7 +95,7 @@ describe("putColumn", () => {
 
   it("ends with a NULL default in a field list", () => {
     const out = new PacketWriter();
-    putColumn(out, columnOf(), true);
+    putColumn(out, columnOf(), { withDefault: true });
     expect(hexOf(out).slice(-8)).toBe("000000fb");
   });
 });

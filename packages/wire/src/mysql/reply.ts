@@ -52,6 +52,14 @@ export interface ColumnDefinition {
   readonly decimals: number;
 }
 
+/** What belongs to a definition where it is sent. */
+export interface DefinitionForm {
+  /** As COM_FIELD_LIST has it. */
+  readonly withDefault?: boolean;
+  /** The client agreed to MariaDB's block, which is empty here. */
+  readonly withBlock?: boolean;
+}
+
 /** Writes an OK payload; `header` 0xfe is the form that ends rows for clients without EOF packets. */
 export function putOk(
   out: PacketWriter,
@@ -96,8 +104,12 @@ export function putColumnCount(out: PacketWriter, count: number): void {
   out.lenenc(count);
 }
 
-/** Writes one column definition. `withDefault` is the form of COM_FIELD_LIST. */
-export function putColumn(out: PacketWriter, column: ColumnDefinition, withDefault = false): void {
+/** Writes one column definition. */
+export function putColumn(
+  out: PacketWriter,
+  column: ColumnDefinition,
+  { withDefault = false, withBlock = false }: DefinitionForm = {},
+): void {
   out.lenencText("def");
   out.lenencText(column.schema);
   out.lenencText(column.table);
@@ -105,6 +117,7 @@ export function putColumn(out: PacketWriter, column: ColumnDefinition, withDefau
   out.lenencText(column.name);
   // Its own name is that of a column in a table: what has none is an expression, which JDBC calls read-only.
   out.lenencText(column.table === "" ? "" : column.name);
+  if (withBlock) out.u8(0);
   out.u8(columnFixedBytes);
   out.u16(column.collation);
   out.u32(column.length);

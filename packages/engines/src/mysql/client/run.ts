@@ -22,7 +22,7 @@ import { foundBy } from "../../starRocks/client/found.ts";
 import type { Member } from "../../starRocks/client/member.ts";
 import { readEof, readError, readHead } from "../../starRocks/client/reply.ts";
 import { textBatch } from "../../starRocks/page/cells.ts";
-import { readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
+import { packetsOfColumns, readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
 import { brokenOf, noAnswer } from "../errors.ts";
 import { answerFile } from "./localFile.ts";
@@ -90,10 +90,10 @@ export function* runStatement(statement: Statement, trace: Trace): Course {
 
 /** Tells a result that is there with its end; true where it did. */
 function* cameWhole(statement: Statement, format: NativeFormat, trace: Trace): Course<boolean> {
-  const { member, clock, native } = statement;
+  const { member, clock, native, call } = statement;
   if (!statement.whole || !native) return false;
   const startedMs = clock.nowMs();
-  const whole = yield* wholeOf(member, format);
+  const whole = yield* wholeOf(member, format, call.extendedMetadata === true);
   if (whole === undefined) return false;
   const { result, end } = whole;
   trace.open = false;
@@ -125,7 +125,8 @@ function* readResults(
   statement: Statement,
   { packets, format, trace, open }: Pick<Answering, "packets" | "format" | "trace" | "open">,
 ): Course<DoneEvent | FailedEvent> {
-  const { member, clock, native } = statement;
+  const { member, clock, native, call } = statement;
+  const extended = call.extendedMetadata === true;
   const startedMs = clock.nowMs();
   const counted = { rows: 0, bytes: 0 };
   let before: End | undefined;
@@ -154,7 +155,7 @@ function* readResults(
         if (before !== undefined && native) yield nextOf(before, [], 0);
         break;
       case "columns": {
-        const reading = { packets, native, format, counted, member, trace, open };
+        const reading = { packets, native, extended, format, counted, member, trace, open };
         const ended = yield* readResult(reading, head.count, before);
         if ("code" in ended) return failed(ended);
         // An error behind rows is the end of all of it.
@@ -182,6 +183,8 @@ function endedBy(packets: Packets, member: Member, { open }: Trace): void {
 interface Answering {
   readonly packets: Packets;
   readonly native: boolean;
+  /** The client reads MariaDB's blocks in definitions. */
+  readonly extended: boolean;
   readonly format: NativeFormat;
   readonly counted: { rows: number; bytes: number };
   readonly member: Member;
@@ -191,7 +194,7 @@ interface Answering {
 
 /** Columns and rows, and how they ended. A `GatewayError` itself is a server that did not speak as it must. */
 function* readResult(reading: Answering, count: number, before: End | undefined): Course<Ended> {
-  const { packets, native, format, counted, member, trace, open } = reading;
+  const { packets, native, extended, format, counted, member, trace, open } = reading;
   const read = yield* readColumns(packets, count, member);
   if ("code" in read || "error" in read) return read;
   // What is no client's own answer has one result.
@@ -201,8 +204,8 @@ function* readResult(reading: Answering, count: number, before: End | undefined)
   const cursor = isOpen ? open : undefined;
   if (cursor !== undefined && packets.surplus) return noAnswer("an end of columns");
   if (cursor !== undefined) trace.open = false;
-  if (before === undefined) yield columnsOf(read, native);
-  else yield nextOf(before, read.columns, read.status);
+  if (before === undefined) yield columnsOf(read, native, extended);
+  else yield nextOf(before, read.columns, read.status, extended);
   if (cursor !== undefined) return yield* fetchRows(reading, cursor);
   for (;;) {
     const batch = native
@@ -279,19 +282,28 @@ async function textRows(
   return found && (textBatch(found.window, found.spans, columns) ?? noAnswer("a row"));
 }
 
-function columnsOf({ columns: read, status }: ReadColumns, native: boolean): ResultEvent {
+function columnsOf(
+  { columns: read, status }: ReadColumns,
+  native: boolean,
+  extended: boolean,
+): ResultEvent {
   const columns: readonly Column[] = read.map(({ column }) => column);
   if (!native) return { kind: "columns", columns };
-  const bytes = Buffer.concat(read.map((column) => column.bytes));
+  const bytes = packetsOfColumns(read, extended);
   return { kind: "columns", columns, native: { format: "mysqlRows", bytes, status } };
 }
 
 /** Where the next result begins, with its definitions. */
-function nextOf(before: End, read: readonly ReadColumn[], columnsStatus: number): ResultEvent {
+function nextOf(
+  before: End,
+  read: readonly ReadColumn[],
+  columnsStatus: number,
+  extended = false,
+): ResultEvent {
   const { affectedRows, insertId, warnings, info, status } = before;
   const end = { affectedRows, insertId, warnings, info, status };
   const next: NextResult = { ...end, columns: read.length, columnsStatus };
-  const bytes = Buffer.concat(read.map((column) => column.bytes));
+  const bytes = packetsOfColumns(read, extended);
   return { kind: "batch", batch: { form: "native", format: "mysqlNext", rows: 0, bytes, next } };
 }
 

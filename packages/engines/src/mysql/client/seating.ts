@@ -10,6 +10,7 @@ import { capability } from "@gateway/wire/mysql/protocol.ts";
 import type { Refused } from "../../connect/logins.ts";
 import { connected } from "../../starRocks/client/connect.ts";
 import type { Account, LoginFailure, Server } from "../../starRocks/client/login.ts";
+import type { Member } from "../../starRocks/client/member.ts";
 import type { Called } from "../lane.ts";
 import { stands } from "../../starRocks/client/session.ts";
 import { Seat } from "./seat.ts";
@@ -37,6 +38,8 @@ export class Seating {
   readonly #kept = new WeakMap<Home, Seat>();
   /** Seats on which cursors of a session wait, one entry for each. */
   readonly #lent = new WeakMap<Home, Seat[]>();
+  /** What the server said of itself when a connection was made last. */
+  greeted: Member["greeted"] | undefined;
 
   constructor(parts: SeatingParts) {
     this.#parts = parts;
@@ -167,6 +170,7 @@ export class Seating {
         host,
       );
       if (made.ok) {
+        this.greeted = made.value.greeted;
         const key = own ? undefined : keyOf(asked);
         const { ignoreSpace } = asked;
         return ok(new Seat({ member: made.value, server, account, key, ignoreSpace }));

@@ -6,7 +6,7 @@ import { Repeated } from "@gateway/wire/repeated.ts";
 import { packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import { wholeAnswer } from "@gateway/wire/mysql/wholeAnswer.ts";
 import type { Member } from "../../starRocks/client/member.ts";
-import { readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
+import { packetsOfColumns, readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
 import type { End } from "./rows.ts";
 
 export interface Whole {
@@ -18,21 +18,30 @@ export interface Whole {
 const definitionsMax = 1_024;
 
 /** Waits for the first of the answer. Undefined where that is not all of it: it is read as it comes. */
-export function* wholeOf(member: Member, format: NativeFormat): Reading<Whole | undefined> {
+export function* wholeOf(
+  member: Member,
+  format: NativeFormat,
+  extended: boolean,
+): Reading<Whole | undefined> {
   if (member.quiet) yield member.more();
   const bytes = member.held;
-  const whole = bytes && readWhole(bytes, format);
+  const whole = bytes && readWhole(bytes, format, extended);
   if (whole !== undefined) member.takeHeld();
   return whole;
 }
 
-/** The result in these bytes; undefined where they are anything else. */
-export function readWhole(bytes: Uint8Array, format: NativeFormat): Whole | undefined {
+/** The result in these bytes; undefined where they are anything else. `extended`: with MariaDB's blocks in definitions. */
+export function readWhole(
+  bytes: Uint8Array,
+  format: NativeFormat,
+  extended: boolean,
+): Whole | undefined {
   const found = wholeAnswer(bytes);
   if (found === undefined) return undefined;
   const { definitions, columnsStatus, rows, warnings, status } = found;
   if (definitions.end - definitions.start > definitionsMax) return undefined;
-  const read = knownColumns.get(bytes, definitions.start, definitions.end);
+  const known = extended ? knownExtended : knownColumns;
+  const read = known.get(bytes, definitions.start, definitions.end);
   if (read === undefined) return undefined;
   const columns: ColumnsEvent = {
     kind: "columns",
@@ -58,9 +67,14 @@ interface Definitions {
 }
 
 /** Applications read the same results again and again. */
-const knownColumns = new Repeated<Definitions>(256, definitionsMax, definitionsIn);
+const knownColumns = new Repeated<Definitions>(256, definitionsMax, (bytes) =>
+  definitionsIn(bytes, false),
+);
+const knownExtended = new Repeated<Definitions>(256, definitionsMax, (bytes) =>
+  definitionsIn(bytes, true),
+);
 
-function definitionsIn(definitions: Uint8Array): Definitions | undefined {
+function definitionsIn(definitions: Uint8Array, extended: boolean): Definitions | undefined {
   // What is kept is not part of the bytes that go on.
   const bytes = Buffer.from(definitions);
   const read: ReadColumn[] = [];
@@ -74,6 +88,6 @@ function definitionsIn(definitions: Uint8Array): Definitions | undefined {
   }
   return {
     columns: read.map(({ column }) => column),
-    bytes: Buffer.concat(read.map((column) => column.bytes)),
+    bytes: packetsOfColumns(read, extended),
   };
 }

@@ -5,29 +5,33 @@ import type { Column } from "@gateway/core/type/type.ts";
 import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
 import { errorOf } from "../errors.ts";
-import { readColumn, type ReadColumn } from "../page/columns.ts";
+import { packetsOfColumns, readColumn, type ReadColumn } from "../page/columns.ts";
 import { commandPackets, Packets, type Packet } from "../page/packets.ts";
 import type { Member } from "./member.ts";
 import { readError } from "./reply.ts";
 
-/** Both lists; the bytes are the packets of their definitions, as every client reads them. */
+/** Both lists; the bytes are the packets of their definitions, as the client reads them. */
 export interface Described {
   readonly parameters: number;
   readonly columns: readonly Column[];
   readonly native: { readonly parameters: Uint8Array; readonly columns: Uint8Array };
 }
 
-/** Prepares a text with `?` in its places and closes what was prepared. The connection is closed when the signal comes first. */
+/**
+ * Prepares a text with `?` in its places and closes what was prepared. The connection is closed when the signal comes
+ * first. `extended`: for a client that agreed to MariaDB's blocks in definitions.
+ */
 export async function describeText(
   member: Member,
   sql: string,
   signal: AbortSignal,
+  extended: boolean = false,
 ): Promise<Result<Described, GatewayError>> {
   if (signal.aborted) return err(gatewayError("query.cancelled"));
   const destroy = (): void => member.destroy();
   signal.addEventListener("abort", destroy, { once: true });
   try {
-    const described = await ask(member, sql);
+    const described = await ask(member, sql, extended);
     if (described !== undefined) return described;
     // Something of the answer may still come.
     member.destroy();
@@ -41,6 +45,7 @@ export async function describeText(
 async function ask(
   member: Member,
   sql: string,
+  extended: boolean,
 ): Promise<Result<Described, GatewayError> | undefined> {
   member.send(commandPackets(commandCode.stmtPrepare, sql));
   const packets = new Packets(() => member.next());
@@ -61,7 +66,10 @@ async function ask(
   return ok({
     parameters: parameters.length,
     columns: columns.map(({ column }) => column),
-    native: { parameters: bytesOf(parameters), columns: bytesOf(columns) },
+    native: {
+      parameters: packetsOfColumns(parameters, extended),
+      columns: packetsOfColumns(columns, extended),
+    },
   });
 }
 
@@ -83,10 +91,6 @@ async function readList(
   }
   if (endsWithOk || count === 0) return read;
   return (await nextOf(packets)) && read;
-}
-
-function bytesOf(read: readonly ReadColumn[]): Uint8Array {
-  return Buffer.concat(read.map(({ bytes }) => bytes));
 }
 
 /** It has no answer. */

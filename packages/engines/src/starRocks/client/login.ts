@@ -67,6 +67,8 @@ export interface LoggedIn {
   readonly endsWithOk: boolean;
   /** It is a MariaDB, by its greeting. */
   readonly isMariadb: boolean;
+  /** What its greeting says of the server. */
+  readonly greeted: ReadonlyMap<string, string>;
 }
 
 /** What mysql2 has and its declarations do not show. */
@@ -75,7 +77,10 @@ interface Inside {
   readonly packetParser: { execute(bytes: Buffer): void };
   readonly config: { readonly clientFlags: number };
   readonly serverCapabilityFlags: number;
-  readonly _handshakePacket?: { readonly serverVersion?: string };
+  readonly _handshakePacket?: {
+    readonly serverVersion?: string;
+    readonly mariadbExtendedCapabilityFlags?: number;
+  };
 }
 
 const deprecateEof = 1 << 24;
@@ -186,13 +191,18 @@ function takenOver(driver: Connection): LoggedIn {
   const { stream } = inside;
   stream.removeAllListeners("data");
   stream.pause();
+  const { serverVersion = "", mariadbExtendedCapabilityFlags = 0 } = inside._handshakePacket ?? {};
   return {
     driver,
     threadId: driver.threadId ?? 0,
     stream,
     feed: (bytes) => inside.packetParser.execute(bytes),
     endsWithOk: (inside.config.clientFlags & inside.serverCapabilityFlags & deprecateEof) !== 0,
-    isMariadb: /mariadb/i.test(inside._handshakePacket?.serverVersion ?? ""),
+    isMariadb: /mariadb/i.test(serverVersion),
+    greeted: new Map([
+      ["version", serverVersion],
+      ["mariadb_capabilities", String(mariadbExtendedCapabilityFlags)],
+    ]),
   };
 }
 

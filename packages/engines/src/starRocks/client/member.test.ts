@@ -46,6 +46,7 @@ function memberOf(): { readonly member: Member; readonly server: Duplex } {
     feed,
     endsWithOk: false,
     isMariadb: false,
+    greeted: new Map(),
   };
   return { member: new Member(loggedIn, undefined), server };
 }

@@ -17,6 +17,7 @@ export class Member {
   readonly threadId: number;
   readonly endsWithOk: boolean;
   readonly isMariadb: boolean;
+  readonly greeted: LoggedIn["greeted"];
   /** Where the connection stands; undefined when nobody knows. */
   database: string | undefined;
   /** What `SET NAMES` it stands under. */
@@ -40,13 +41,14 @@ export class Member {
   #cut = false;
 
   constructor(
-    { driver, threadId, stream, feed, endsWithOk, isMariadb }: LoggedIn,
+    { driver, threadId, stream, feed, endsWithOk, isMariadb, greeted }: LoggedIn,
     database: string | undefined,
   ) {
     this.driver = driver;
     this.threadId = threadId;
     this.endsWithOk = endsWithOk;
     this.isMariadb = isMariadb;
+    this.greeted = greeted;
     this.database = database;
     this.#stream = stream;
     this.#feed = feed;

@@ -2,6 +2,7 @@
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
+import { blockPlaceOf, withoutBlock } from "@gateway/wire/mysql/definition.ts";
 import {
   collationId,
   columnFlag,
@@ -29,19 +30,16 @@ export interface TextColumn {
 }
 
 const decoder = new TextDecoder();
-/** Bytes at the end of a definition whose places are fixed, and the length in front of them. */
-const fixedBytes = 12;
 
 /** A definition packet that was read. */
 export interface ReadColumn extends TextColumn {
   /** The packet as every client reads it, with its header. */
   readonly bytes: Uint8Array;
+  /** As it came, where MariaDB put a block of its own into it. */
+  readonly extended?: Uint8Array;
 }
 
-/**
- * Reads a column definition packet; undefined when it is none. MariaDB may put a block of its own before
- * the fixed fields, which is left out of what a client is given.
- */
+/** Reads a column definition packet; undefined when it is none. */
 export function readColumn({ payload, bytes }: Packet): ReadColumn | undefined {
   if (bytes.length > knownBytesMax) return columnOf(payload, bytes);
   return knownColumn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"));
@@ -60,30 +58,29 @@ const knownColumn = remembered(
 );
 
 function columnOf(payload: Uint8Array, bytes: Uint8Array): ReadColumn | undefined {
+  const block = blockPlaceOf(payload);
+  if (block === undefined) return undefined;
   const names = new ByteReader(payload);
   for (let part = 0; part < 4; part += 1) names.lenencBytes();
   const name = decoder.decode(names.lenencBytes());
-  names.lenencBytes();
-  const fixedAt = payload.length - fixedBytes;
-  if (names.failed || names.at > fixedAt - 1 || payload[fixedAt - 1] !== fixedBytes)
-    return undefined;
-  const reader = new ByteReader(payload, fixedAt);
+  const reader = new ByteReader(payload, block.to + 1);
   const collation = reader.u16();
   const length = reader.u32();
   const type = reader.u8();
   const flags = reader.u16();
   const decimals = reader.u8();
-  const extended = payload.subarray(names.at, fixedAt - 1);
-  const json = extended.length > 0 && decoder.decode(extended).includes("json");
+  const hasBlock = block.from < block.to;
+  const json = hasBlock && decoder.decode(payload.subarray(block.from, block.to)).includes("json");
   const definition = { collation, length, type: json ? columnType.json : type, flags, decimals };
-  const plain = extended.length === 0 ? bytes : withHeader(payload, names.at, fixedAt - 1);
-  return { ...columnFrom(name, definition), bytes: plain };
+  const column = columnFrom(name, definition);
+  return hasBlock
+    ? { ...column, bytes: withoutBlock(payload, block), extended: bytes }
+    : { ...column, bytes };
 }
 
-function withHeader(payload: Uint8Array, cutFrom: number, cutTo: number): Uint8Array {
-  const length = payload.length - (cutTo - cutFrom);
-  const header = Uint8Array.of(length & 0xff, (length >> 8) & 0xff, length >> 16, 0);
-  return Buffer.concat([header, payload.subarray(0, cutFrom), payload.subarray(cutTo)]);
+/** Packets of definitions, with MariaDB's blocks for a client that agreed to them. */
+export function packetsOfColumns(read: readonly ReadColumn[], extended: boolean): Uint8Array {
+  return Buffer.concat(read.map((column) => (extended && column.extended) || column.bytes));
 }
 
 /** The neutral column of a definition. */

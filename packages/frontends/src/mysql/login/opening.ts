@@ -1,10 +1,17 @@
 /** What a connection begins with: the offer in the greeting, and the session of a login. */
 import { TLSSocket } from "node:tls";
 import type { Login } from "@gateway/core/port/authenticator.ts";
+import type { Door } from "@gateway/core/port/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Session } from "@gateway/core/query/query.ts";
+import { allSpeakMysql, type ReachedEngine } from "@gateway/core/query/reached.ts";
 import { nonceBytes, type Greeting } from "@gateway/wire/mysql/handshake.ts";
-import { capability, collationId, serverStatus } from "@gateway/wire/mysql/protocol.ts";
+import {
+  capability,
+  collationId,
+  mariadbCapability,
+  serverStatus,
+} from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "../../listener/connection.ts";
 import { compressionFlags } from "../compression.ts";
 import { forwardedDialect } from "../read/forward.ts";
@@ -46,17 +53,40 @@ const offered =
   compressionFlags;
 
 /** The greeting of a connection, with a challenge of its own. */
-export function greetingOf(connection: Connection, connectionId: number, host: Host): Greeting {
+export function greetingOf(
+  connection: Connection,
+  connectionId: number,
+  { host, door }: { readonly host: Host; readonly door: Pick<Door, "engines"> },
+): Greeting {
+  const mariadbCapabilities = mariadbCapabilitiesOf(door.engines());
+  // Without the flag of MySQL's a client looks for MariaDB's.
+  const without = mariadbCapabilities === 0 ? 0 : capability.longPassword;
   return {
     serverVersion,
     connectionId,
     // Printable, because some clients read the challenge as text that ends with a NUL.
     nonce: host.randomBytes(nonceBytes).map((byte) => (byte % 94) + 33),
-    capabilities: offered | (connection.canUpgrade ? capability.ssl : 0),
+    capabilities: (offered & ~without) | (connection.canUpgrade ? capability.ssl : 0),
+    mariadbCapabilities,
     collation: collationId.utf8mb4,
     status: serverStatus.autocommit,
     plugin: authPlugin.sha2,
   };
+}
+
+/** What of MariaDB's own is passed on. What is not (progress, batches, definitions left out) is offered to nobody. */
+const relayedOfMariadb = mariadbCapability.extendedMetadata;
+
+/**
+ * MariaDB's flags that every engine has, as far as it is known by now; none before anything else than MariaDBs. The
+ * version stays MySQL's: drivers that read a MariaDB's write statements for it that are not taken here (`SET STATEMENT`).
+ */
+function mariadbCapabilitiesOf(engines: readonly ReachedEngine[]): number {
+  if (!allSpeakMysql(engines)) return 0;
+  return engines.reduce(
+    (common, { statuses }) => common & Number(statuses?.get("mariadb_capabilities") ?? 0),
+    relayedOfMariadb,
+  );
 }
 
 const none: ReadonlyMap<string, string> = new Map();

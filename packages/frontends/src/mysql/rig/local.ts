@@ -13,6 +13,7 @@ export function clientOf(more: Partial<ClientSession> = {}, schema?: string): Cl
   const session: Session = sessionOf({ frontend: "mysqlWire", dialect: "duckdb", schema });
   const claim = {
     capabilities: 0,
+    mariadbCapabilities: 0,
     secure: false,
     user: "ann",
     database: schema,

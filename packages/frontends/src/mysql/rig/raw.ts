@@ -18,6 +18,8 @@ export const flags =
 export class RawClient {
   readonly socket: Socket;
   readonly closed: Promise<unknown>;
+  /** Of a login. */
+  greeting: Buffer = Buffer.alloc(0);
   readonly #reader = new PacketReader(1 << 26);
   #wake: () => void = () => undefined;
 
@@ -32,11 +34,15 @@ export class RawClient {
     socket.on("close", () => this.#wake());
   }
 
-  /** Logs in under provider none. */
-  static async login(server: OpenServer, capabilities: number = flags): Promise<RawClient> {
+  /** Logs in under provider none. `mariadb`: flags of MariaDB's own. */
+  static async login(
+    server: OpenServer,
+    capabilities: number = flags,
+    mariadb = 0,
+  ): Promise<RawClient> {
     const client = new RawClient(connect(server.port, "127.0.0.1"));
-    await client.answer();
-    client.socket.write(packetOf(responseHex("mysql_native_password", capabilities), 1));
+    client.greeting = Buffer.from(await client.answer(), "hex");
+    client.socket.write(packetOf(responseHex("mysql_native_password", capabilities, mariadb), 1));
     if (!(await client.answer()).startsWith("00")) throw new Error("the login was refused");
     return client;
   }
@@ -91,9 +97,10 @@ export function packetOf(hex: string, sequence: number): Buffer {
 }
 
 /** The client's first packet, for user `ann` without a password. */
-export function responseHex(plugin: string, capabilities: number = flags): string {
+export function responseHex(plugin: string, capabilities: number = flags, mariadb = 0): string {
   const head = Buffer.alloc(32);
   head.writeUInt32LE(capabilities >>> 0);
+  head.writeUInt32LE(mariadb, 28);
   head[8] = 255;
   return `${head.toString("hex")}${ascii("ann")}0000${ascii(plugin)}00`;
 }

@@ -43,5 +43,6 @@ export function callOf(
   const foundRows = (client.capabilities & capability.foundRows) !== 0;
   const ignoreSpace = (client.capabilities & capability.ignoreSpace) !== 0;
   const results = resultsOf(client);
-  return { home, foundRows, ignoreSpace, results, next, execution, files };
+  const { extendedMetadata } = client;
+  return { home, foundRows, ignoreSpace, extendedMetadata, results, next, execution, files };
 }

@@ -123,6 +123,7 @@ export class Responder {
     const { client } = this;
     return {
       capabilities: client.capabilities,
+      extendedMetadata: client.extendedMetadata,
       status: statusOf(client, moreFollow),
       warnings: client.warnings.length,
       tracked: client.tracked,

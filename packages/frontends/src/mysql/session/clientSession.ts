@@ -9,7 +9,7 @@ import type { NextTransaction } from "@gateway/core/query/mysqlCall.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Isolation } from "@gateway/core/sql/session/statement.ts";
 import { utc, type Zone } from "@gateway/core/type/zone.ts";
-import { capability, serverStatus } from "@gateway/wire/mysql/protocol.ts";
+import { capability, mariadbCapability, serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import { isSingleByte, type SingleByteName } from "@gateway/wire/mysql/singleByte.ts";
 import type { Tracked } from "@gateway/wire/mysql/reply.ts";
 import { charsetOf, utf8mb4, type Charset } from "./charset.ts";
@@ -37,6 +37,8 @@ export interface ClientSession {
   readonly session: Session;
   /** As agreed with the client. */
   readonly capabilities: number;
+  /** It reads MariaDB's block in each column definition, as agreed. */
+  readonly extendedMetadata: boolean;
   readonly connectionId: number;
   readonly multiStatements: boolean;
   /** False: the first statement that may write begins a transaction. */
@@ -80,6 +82,7 @@ export function openClientSession(
   return {
     session,
     capabilities: claim.capabilities,
+    extendedMetadata: (claim.mariadbCapabilities & mariadbCapability.extendedMetadata) !== 0,
     connectionId,
     multiStatements: (claim.capabilities & capability.multiStatements) !== 0,
     autocommit: true,
