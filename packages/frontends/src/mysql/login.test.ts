@@ -46,6 +46,20 @@ describe("logins", () => {
     expect(refused).toMatchObject({ errno: 1045 });
   });
 
+  it("tell a client that came back to its TLS session", async () => {
+    using files = tlsFilesOf();
+    await using server = await serverOf({ passwords }, { tls: files.tls });
+    const asked = { user: "bob", password: "other", ssl: { ca: files.cert } };
+    const told: unknown[] = [];
+    for (let time = 0; time < 2; time += 1) {
+      await using client = await clientOf(server, asked);
+      told.push((await client.query("show session status like 'Ssl_sessions_reused'"))[0]);
+    }
+    expect(told).toEqual(
+      ["0", "1"].map((Value) => [{ Variable_name: "Ssl_sessions_reused", Value }]),
+    );
+  });
+
   it("change the user, and nothing of the old session remains", async () => {
     await using server = await serverOf({ passwords, answers: { "select 1": one } });
     await using client = await clientOf(server, {

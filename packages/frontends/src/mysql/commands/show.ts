@@ -25,13 +25,21 @@ import { showColumns, showCreateTable, showKeys, takesCreate } from "./table.ts"
 import { nextText, takeLiteral } from "./take.ts";
 import { isSwitch, variableNames, variableValue, type VariableContext } from "./variables.ts";
 
+/** What a client may ask about its TLS connection. */
+export interface Cipher {
+  readonly name: string;
+  readonly protocol: string;
+  /** The client came back to a session of an earlier connection. */
+  readonly resumed: boolean;
+}
+
 export interface ShowContext extends VariableContext {
   /** Catalog that listings are about; asked for only where one is made. */
   readonly catalog: () => string | undefined;
   readonly uptimeSecs: number;
   readonly threads: number;
   /** Of the TLS connection; empty without TLS. */
-  readonly cipher: { readonly name: string; readonly protocol: string };
+  readonly cipher: Cipher;
 }
 
 /** The answer to a statement whose first word is SHOW; undefined when the engine has to answer. */
@@ -240,6 +248,7 @@ function statusRows(context: ShowContext): readonly Row[] {
     ["Compression", compressed === undefined ? "OFF" : "ON"],
     ["Compression_algorithm", compressed?.name ?? ""],
     ["Ssl_cipher", context.cipher.name],
+    ["Ssl_sessions_reused", context.cipher.resumed ? "1" : "0"],
     ["Ssl_version", context.cipher.protocol],
     ["Threads_connected", String(context.threads)],
     ["Uptime", String(context.uptimeSecs)],

@@ -20,6 +20,7 @@ import { authPlugin } from "./authentication.ts";
 import { comparingAt } from "../session/charset.ts";
 import { parseTags } from "../session/tags.ts";
 import { serverVersion } from "../commands/server.ts";
+import type { Cipher } from "../commands/show.ts";
 
 /** The key in the config. */
 export const frontendKind = "mysqlWire";
@@ -110,10 +111,11 @@ export function sessionOf(claim: Claim, login: Login, clientAddress: string): Se
 }
 
 /** Names of the cipher and the protocol; empty without TLS. */
-export function cipherOf({ socket }: Connection): {
-  readonly name: string;
-  readonly protocol: string;
-} {
-  if (!(socket instanceof TLSSocket)) return { name: "", protocol: "" };
-  return { name: socket.getCipher().name, protocol: socket.getProtocol() ?? "" };
+export function cipherOf({ socket }: Connection): Cipher {
+  if (!(socket instanceof TLSSocket)) return { name: "", protocol: "", resumed: false };
+  return {
+    name: socket.getCipher().name,
+    protocol: socket.getProtocol() ?? "",
+    resumed: socket.isSessionReused(),
+  };
 }

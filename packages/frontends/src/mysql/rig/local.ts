@@ -37,7 +37,7 @@ export function contextOf(client = clientOf()): ShowContext {
     relays: () => false,
     uptimeSecs: 5,
     threads: 1,
-    cipher: { name: "", protocol: "" },
+    cipher: { name: "", protocol: "", resumed: false },
   };
 }
 

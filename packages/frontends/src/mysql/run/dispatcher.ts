@@ -20,7 +20,7 @@ import { answerInstead } from "./instead.ts";
 import type { AskedRows, Changed, LocalAnswer, RewrittenRows } from "../commands/answer.ts";
 import { isLike } from "../commands/filter.ts";
 import { catalogSql } from "../catalog/informationSchema.ts";
-import type { ShowContext } from "../commands/show.ts";
+import type { Cipher, ShowContext } from "../commands/show.ts";
 import { leavesTransaction } from "../read/besideCursors.ts";
 import { otherwiseOf, withOtherIsolation } from "../read/isolation.ts";
 import type { RunnableCommand } from "../machine.ts";
@@ -58,7 +58,7 @@ export interface ServerFacts {
   readonly port: number;
   readonly tls: boolean;
   readonly startedMs: number;
-  readonly cipher: { readonly name: string; readonly protocol: string };
+  readonly cipher: Cipher;
 }
 
 /** The end of a command: a promise only where it takes time. */
