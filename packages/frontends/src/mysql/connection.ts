@@ -251,7 +251,7 @@ export class MysqlConnection implements Member {
       case "run":
         return this.#run(effect.command);
       case "sendError":
-        putErrorPacket(this.#out, effect.reply);
+        putErrorPacket(this.#out, effect.reply, this.#responder?.encode);
         return this.#flushOut();
       case "close":
         return this.#connection.end();

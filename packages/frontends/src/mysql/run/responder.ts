@@ -109,10 +109,15 @@ export class Responder {
     if (this.client.tracked.length > 0) this.client = { ...this.client, tracked: [] };
   }
 
+  /** An error as its client reads texts; undefined where that is utf8mb4. */
+  get encode(): ((text: string) => Uint8Array) | undefined {
+    const results = resultsOf(this.client);
+    return results && singleByteSet(results).encode;
+  }
+
   /** Writes an error and keeps it for SHOW WARNINGS. */
   putError(reply: ErrorReply): false {
-    const results = resultsOf(this.client);
-    putErrorPacket(this.out, reply, results && singleByteSet(results).encode);
+    putErrorPacket(this.out, reply, this.encode);
     const warning = { level: "Error", errno: reply.errno, text: reply.message } as const;
     this.client = { ...this.client, warnings: [warning], rowCount: -1 };
     return false;

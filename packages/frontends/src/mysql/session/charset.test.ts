@@ -17,6 +17,7 @@ const openServer = (speaks: { readonly speaks?: "mysql" } = { speaks: "mysql" })
       "select ?": [doneOf()],
       "select '💩ą𝄞'": [doneOf()],
       "select ą": [{ kind: "failed", error: refused }],
+      'USE "ąž"': [{ kind: "failed", error: gatewayError("query.unknownObject") }],
       "SET SESSION collation_connection = 'cp1257_general_ci'": [doneOf()],
       "select a": resultOf([{ name: "a", type: { kind: "text" }, nullable: true }], [["ąž"]]),
     },
@@ -59,6 +60,16 @@ describe("a client of another character set", () => {
     await using server = await openServer();
     await using client = await clientOf(server, { charset: "CP1257_BIN" });
     expect((await failureOf(client.query("select ą"))).message).toBe("no ąž");
+  });
+
+  it("gets those of a login in it, and of a change of the user", async () => {
+    await using server = await openServer();
+    const [charset, database] = ["CP1257_BIN", "ąž"];
+    const unknown = "Unknown database 'ąž'";
+    expect((await failureOf(clientOf(server, { charset, database }))).message).toBe(unknown);
+    await using client = await clientOf(server);
+    const change = client.changeUser({ user: "bea", charset, database });
+    expect((await failureOf(change)).message).toBe(unknown);
   });
 
   it("has the values of its prepared statements read in it", async () => {
