@@ -30,7 +30,7 @@ export async function prepareText(
 ): Promise<Result<Prepared, GatewayError>> {
   open(true);
   member.send(commandPackets(commandCode.stmtPrepare, sql));
-  const packets = new Packets(() => member.next());
+  const packets = new Packets(() => member.next(), member.answersFrom);
   const first = packets.held() ?? (await packets.one());
   if (first === undefined) return err(brokenOf(packets));
   if (first.payload[0] === 0xff && !packets.surplus) {

@@ -112,7 +112,7 @@ function* readAnswer(
   open?: OpenCursor,
 ): Course {
   const { member } = statement;
-  const packets = new Packets(() => member.next());
+  const packets = new Packets(() => member.next(), member.answersFrom);
   try {
     yield yield* readResults(statement, { packets, format, trace, open });
   } finally {

@@ -1,7 +1,7 @@
 /** A server of MySQL's family that takes every login, and answers commands as a test says, in whole or with lies. */
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { putGreeting } from "@gateway/wire/mysql/handshake.ts";
-import { PacketReader } from "@gateway/wire/mysql/packetReader.ts";
+import { PacketReader, type Packet } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { capability, collationId, columnType, commandCode } from "@gateway/wire/mysql/protocol.ts";
 import { putColumn, putError, putOk } from "@gateway/wire/mysql/reply.ts";
@@ -127,13 +127,13 @@ export class ScriptedMysql implements AsyncDisposable {
           if (payload.length > 0) continue;
           state = "commands";
           send(socket, [okOf({ affectedRows: 1 })], lastSequence + 1);
-        } else if (this.#command(socket, payload, connection)) state = "file";
+        } else if (this.#command(socket, step, connection)) state = "file";
       }
     });
   }
 
   /** True when it asked for a file. */
-  #command(socket: Socket, payload: Uint8Array, connection: number): boolean {
+  #command(socket: Socket, { payload, lastSequence }: Packet, connection: number): boolean {
     const code = payload[0] ?? 0;
     const hasText = code === commandCode.query || code === commandCode.stmtPrepare;
     const whole = hasText ? Buffer.from(payload.subarray(1)).toString("utf8") : "";
@@ -146,7 +146,7 @@ export class ScriptedMysql implements AsyncDisposable {
     else if ("raw" in answer) {
       if (answer.close === true) socket.end(answer.raw);
       else socket.write(answer.raw);
-    } else send(socket, answer, 1);
+    } else send(socket, answer, lastSequence + 1);
     for (const { wants, go } of this.#waiting) if (wants(seen)) go();
     return Array.isArray(answer) && (answer as readonly Uint8Array[])[0]?.[0] === 0xfb;
   }

@@ -48,7 +48,7 @@ async function ask(
   extended: boolean,
 ): Promise<Result<Described, GatewayError> | undefined> {
   member.send(commandPackets(commandCode.stmtPrepare, sql));
-  const packets = new Packets(() => member.next());
+  const packets = new Packets(() => member.next(), member.answersFrom);
   const first = await nextOf(packets);
   if (first === undefined) return undefined;
   if (first.payload[0] === 0xff)

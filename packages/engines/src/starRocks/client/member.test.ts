@@ -34,6 +34,24 @@ describe("Member.discard", () => {
   });
 });
 
+describe("Member.send", () => {
+  it("knows the number that the answer to a command of several packets begins with", () => {
+    const { member } = memberOf();
+    const full = 4 + 0xff_ffff;
+    for (const [length, first] of [
+      [5, 1],
+      [full - 1, 1],
+      // A full one has an empty one behind it.
+      [full + 4, 2],
+      [full + full - 1, 2],
+      [full + full + 5, 3],
+    ] as const) {
+      member.send(new Uint8Array(length));
+      expect(member.answersFrom).toBe(first);
+    }
+  });
+});
+
 function memberOf(): { readonly member: Member; readonly server: Duplex } {
   const server = new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => done() });
   // Only what a member asks of the driver.

@@ -1,6 +1,7 @@
 /** One logged-in connection: bytes out, bytes in as they are asked for, and what the connection remembers. */
 import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import type { Duplex } from "node:stream";
+import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import { singleByteSet, type SingleByteName } from "@gateway/wire/mysql/singleByte.ts";
 import type { Connection } from "mysql2";
 import { turnWrites } from "../../connect/turn.ts";
@@ -30,6 +31,8 @@ export class Member {
   limit: string | undefined;
   /** Something may be left on it that another session must not meet: it is closed instead of being used again. */
   tainted = false;
+  /** Number of the first packet of the answer to what was sent last. */
+  answersFrom = 1;
   readonly #stream: Duplex;
   readonly #feed: LoggedIn["feed"];
   #chunks: Buffer[] = [];
@@ -74,7 +77,9 @@ export class Member {
     return this.#heldBytes === 0;
   }
 
+  /** Sends a command, or what follows one. */
   send(bytes: Uint8Array): void {
+    this.answersFrom = numberBehind(bytes.length);
     turnWrites.write(this.#stream, bytes);
   }
 
@@ -180,4 +185,9 @@ export class Member {
     this.#heldBytes = 0;
     this.#stream.resume();
   }
+}
+
+/** A command of 16 MB and more goes in several packets, an empty one behind full ones; the answer is numbered behind them. */
+function numberBehind(length: number): number {
+  return (Math.floor(length / (packetHeaderBytes + packetBytesMax)) + 1) & 0xff;
 }

@@ -51,7 +51,7 @@ export async function* runText(statement: TextStatement, trace: Trace): ResultSt
   });
   trace.open = true;
   member.send(commandPackets(commandCode.query, sql));
-  const packets = new Packets(() => member.next());
+  const packets = new Packets(() => member.next(), member.answersFrom);
   using _surplus = { [Symbol.dispose]: () => endedBy(packets, statement, trace) };
   const first = packets.held() ?? (await packets.one());
   const begun = begin(first, packets, { statement, trace });

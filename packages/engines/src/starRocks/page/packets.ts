@@ -34,13 +34,15 @@ export class Packets {
   readonly #next: () => Promise<Uint8Array | undefined>;
   #window: Uint8Array = new Uint8Array(0);
   #at = 0;
-  /** Number that the packet at `#at` must have; the command was 0. */
-  #sequence = 1;
+  /** Number that the packet at `#at` must have. */
+  #sequence: number;
   /** Set when the bytes are no packets, or ended. */
   broken: string | undefined;
 
-  constructor(next: () => Promise<Uint8Array | undefined>) {
+  /** `first`: the number that the answer begins with, behind those of the command. */
+  constructor(next: () => Promise<Uint8Array | undefined>, first = 1) {
     this.#next = next;
+    this.#sequence = first;
   }
 
   /** Number of the packet that comes next, whoever sends it. */
