@@ -4,7 +4,7 @@ import { signOnLinks, type SignOnLinks } from "@gateway/control/admin/auth/links
 import { err, type Result } from "@gateway/core/result.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
 import { isLoopback } from "./config/rules.ts";
-import { adminApp } from "./control/adminApp.ts";
+import type { AdminAppParts } from "./control/adminApp.ts";
 import { firstAdmin } from "./control/firstAdmin.ts";
 import { reloadFrom, startConfig } from "./control/firstConfig.ts";
 import { closeControl, openControl } from "./control/openControl.ts";
@@ -14,6 +14,7 @@ import { signOnOf } from "./control/signOn.ts";
 import { startDataPlane } from "./dataPlane.ts";
 import { controlHistory } from "./history/controlHistory.ts";
 import { openBook } from "./history/openBook.ts";
+import type { App } from "./ops/app.ts";
 import type { Callers } from "./ops/callers.ts";
 import { startOps } from "./ops/start.ts";
 import { studioFiles } from "./ops/studioFiles.ts";
@@ -60,19 +61,8 @@ export async function startOwner(options: StartOptions): Started {
   const { live, door } = data.ok ? data.value : { live: undefined, door: undefined };
   const links = linksOf(config.gateway.adminApi, host);
   const signOn = signOnOf(config.gateway.adminApi, host);
-  const app = (callers: Callers) =>
-    adminApp(options, {
-      ...parts,
-      links,
-      signOn,
-      passwords,
-      live,
-      door,
-      shared,
-      caller: (request) => callers.of(request),
-    });
-  const studio = studioFiles(studioFolders(options.bundle));
-  const ops = await startOps({ generations, stopping, app, studio }, config.gateway, host);
+  const admin = { ...parts, links, signOn, passwords, live, door, shared };
+  const ops = await openAdmin(options, admin, stopping);
   return together({
     clock: host.clock,
     data,
@@ -91,6 +81,23 @@ export async function startOwner(options: StartOptions): Started {
       async () => host.localRewrites?.[Symbol.asyncDispose](),
     ],
   });
+}
+
+/** The admin listener. Its app is loaded with its first request, or with the start where a fleet asks from then on. */
+function openAdmin(
+  options: StartOptions,
+  parts: Omit<AdminAppParts, "caller">,
+  stopping: AbortController,
+): ReturnType<typeof startOps> {
+  const { config, host, bundle } = options;
+  const app = async (callers: Callers): Promise<App> => {
+    const { adminApp } = await import("./control/adminApp.ts");
+    return adminApp(options, { ...parts, caller: (request) => callers.of(request) });
+  };
+  const appAhead = config.gateway.workerApi?.enabled === true;
+  const studio = studioFiles(studioFolders(bundle));
+  const { generations } = parts;
+  return startOps({ generations, stopping, app, appAhead, studio }, config.gateway, host);
 }
 
 /** Only where nobody but this machine reaches the listener. */

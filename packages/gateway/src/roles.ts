@@ -69,10 +69,7 @@ async function localRewrites({
 async function startWorker(options: StartOptions): Started {
   const { config, host } = options;
   const generations = new Generations();
-  const [{ openWorker }, { workerApp }] = await Promise.all([
-    import("./worker/open.ts"),
-    import("./worker/workerApp.ts"),
-  ]);
+  const { openWorker } = await import("./worker/open.ts");
   const worker = await openWorker(options, { generations });
   if (!worker.ok) return err([{ part: "start", reason: worker.error }]);
   const { name, spool, capacity } = worker.value;
@@ -82,8 +79,10 @@ async function startWorker(options: StartOptions): Started {
   const made = { generations, capacity, history: spool, stopping, worker: name };
   const data = await startDataPlane(made, config.gateway, host);
   if (data.ok) worker.value.serve(data.value.live);
-  const app = (callers: Callers) =>
-    workerApp(worker.value, config.gateway, host, (request) => callers.of(request).address);
+  const app = async (callers: Callers) => {
+    const { workerApp } = await import("./worker/workerApp.ts");
+    return workerApp(worker.value, config.gateway, host, (request) => callers.of(request).address);
+  };
   const ops = await startOps({ generations, stopping, app }, config.gateway, host);
   return together({
     clock: host.clock,

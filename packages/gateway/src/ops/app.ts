@@ -1,12 +1,13 @@
 /**
  * The admin listener's routes: liveness, readiness and metrics here, which carry no secret and no user
  * data and need no login, and the web console's files; everything under `/admin`, `/worker` and
- * `/openapi.json` is the control plane's own app.
+ * `/openapi.json` is the control plane's own app. Loaded with the first request that `plain.ts` does not answer.
  */
 import { problemResponse } from "@gateway/control/problem.ts";
 import { hostAllowed, originAllowed } from "@gateway/frontends/listener/http/host.ts";
 import { studioPath } from "@gateway/contract/studioApi.ts";
 import { Hono } from "hono";
+import { plainAnswer, plainPaths, type PlainParts } from "./plain.ts";
 import type { StudioFiles } from "./studioFiles.ts";
 
 /** What answers requests: Hono's app, or any function of the like. */
@@ -14,12 +15,7 @@ export interface App {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-export interface OpsParts {
-  /** Why the process is not ready to take queries; undefined when it is. */
-  notReady(): string | undefined | Promise<string | undefined>;
-  /** Prometheus text. */
-  metrics(): Promise<string>;
-  readonly metricsType: string;
+export interface OpsParts extends PlainParts {
   /** Config: `gateway.adminApi.allowedHosts`. */
   readonly allowedHosts: readonly string[];
   /** Admin and worker API. */
@@ -40,16 +36,12 @@ export function opsApp(parts: OpsParts): Hono {
     const detail = "the Host or Origin header names another host";
     return problemResponse({ status: 403, code: "foreignHost", title: "Forbidden", detail });
   });
-  app.get("/health", (c) => c.json({ status: "ok" }));
-  app.get("/readyz", async (c) => {
-    const reason = await parts.notReady();
-    return reason === undefined
-      ? c.json({ status: "ready" })
-      : c.json({ status: "notReady", reason }, 503);
-  });
-  app.get("/metrics", async (c) =>
-    c.body(await parts.metrics(), 200, { "content-type": parts.metricsType }),
-  );
+  for (const path of plainPaths) {
+    app.get(path, async (c) => {
+      const { status, type, body } = await plainAnswer(path, parts);
+      return c.body(body, status, { "content-type": type });
+    });
+  }
   const { control } = parts;
   if (control !== undefined) {
     for (const path of ["/admin/*", "/worker/*", "/openapi.json"]) {

@@ -83,18 +83,17 @@ async function openedOf(
   return opened.value;
 }
 
-function appOf(notReady: () => string | undefined = () => undefined) {
-  return opsApp({
-    notReady,
-    metrics: async () => "gateway_bugs_total 0\n",
-    metricsType: "text/plain",
-    allowedHosts: ["gateway.internal"],
-    control: undefined,
-  });
+function appOf(plain = plainOf()) {
+  return opsApp({ ...plain, allowedHosts: ["gateway.internal"], control: undefined });
+}
+
+function plainOf(notReady: () => string | undefined = () => undefined) {
+  return { notReady, metrics: async () => "gateway_bugs_total 0\n", metricsType: "text/plain" };
 }
 
 function partsOf(notReady?: () => string | undefined) {
-  return { app: appOf(notReady), callers: callersBehind([]) };
+  const plain = plainOf(notReady);
+  return { plain, app: async () => appOf(plain), callers: callersBehind([]) };
 }
 
 function configOf(more: object) {

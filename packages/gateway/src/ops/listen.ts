@@ -1,14 +1,20 @@
-/** Opens the admin listener over Hono's Node server. */
-import { createServer, type Server as HttpServer } from "node:http";
+/**
+ * Opens the admin listener. Health and metrics are answered here; the app, and Hono's Node server for it, are loaded with the
+ * first request for anything else.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from "node:http";
 import {
   createServer as createTcpServer,
   type AddressInfo,
   type Server,
   type Socket,
 } from "node:net";
-import { getRequestListener } from "@hono/node-server";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
-import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { prepareServer } from "@gateway/frontends/listener/nodeServer.ts";
@@ -16,6 +22,8 @@ import { openTls, type TlsServer } from "@gateway/frontends/listener/tls.ts";
 import type { GatewayConfig } from "../config/schema.ts";
 import type { App } from "./app.ts";
 import type { Callers } from "./callers.ts";
+import { plainAnswer, plainPathOf, type PlainParts, type PlainPath } from "./plain.ts";
+import { whenAsked } from "./whenAsked.ts";
 
 const kind = "adminApi";
 
@@ -33,15 +41,24 @@ export interface OpenOps {
   close(): Promise<void>;
 }
 
-/** `callers` learns who sends each request, for the app to ask. */
+export interface OpsAnswers {
+  readonly plain: PlainParts;
+  /** Called once, with the first request that is its own. */
+  readonly app: () => Promise<App>;
+  /** Whether it is called before the first request. */
+  readonly appAhead?: boolean;
+  /** Learns who sends each request, for the app to ask. */
+  readonly callers: Callers;
+}
+
 export async function listenOps(
   config: GatewayConfig["adminApi"],
-  { app, callers }: { readonly app: App; readonly callers: Callers },
+  answers: OpsAnswers,
   host: Host,
 ): Promise<Result<OpenOps, ListenError>> {
   const tls = config.tls === undefined ? ok(undefined) : openTls(kind, config.tls, host);
   if (!tls.ok) return tls;
-  const http = httpServer(app, callers, host.clock);
+  const http = await httpServer(answers, config.allowedHosts, host);
   const server = tls.value === undefined ? http : securedServer(http, tls.value);
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -70,14 +87,46 @@ export async function listenOps(
   });
 }
 
-function httpServer(app: App, callers: Callers, clock: Clock): HttpServer {
-  const answer = getRequestListener((request, { incoming }) => {
-    callers.arrived(request, incoming);
-    return app.fetch(request);
+async function httpServer(
+  { plain, app, appAhead = false, callers }: OpsAnswers,
+  allowedHosts: readonly string[],
+  host: Host,
+): Promise<HttpServer> {
+  const listener = whenAsked(async () => {
+    const [{ appListener }, loaded] = await Promise.all([import("./appListener.ts"), app()]);
+    return appListener(loaded, callers);
   });
-  const server = createServer(limits, (request, response) => void answer(request, response));
-  prepareServer(server, limits.connectionsCheckingInterval, clock);
+  if (appAhead) await listener();
+  const byApp = (request: IncomingMessage, response: ServerResponse): void =>
+    void listener().then(
+      (answer) => answer(request, response),
+      (error: unknown) => {
+        host.log.bug(error, { part: "adminApi" });
+        response.writeHead(500).end();
+      },
+    );
+  const server = createServer(limits, (request, response) => {
+    const path = plainPathOf(request, allowedHosts);
+    if (path === undefined) return byApp(request, response);
+    // Its own way to say that something failed.
+    return void writePlain(response, path, plain).catch(() => byApp(request, response));
+  });
+  prepareServer(server, limits.connectionsCheckingInterval, host.clock);
   return server;
+}
+
+async function writePlain(
+  response: ServerResponse,
+  path: PlainPath,
+  parts: PlainParts,
+): Promise<void> {
+  const { status, type, body } = await plainAnswer(path, parts);
+  response.statusCode = status;
+  response.setHeader("content-type", type);
+  // Node says the length of a text that comes at once by itself, but not for HTTP/1.0.
+  const isOld = !response.useChunkedEncodingByDefault;
+  if (isOld) response.setHeader("Content-Length", Buffer.byteLength(body));
+  response.end(body);
 }
 
 /** A server that does the handshakes for `http`, by the listeners' own TLS, which reloads its files. */

@@ -25,16 +25,12 @@ beforeAll(async () => {
   symlinkSync(join(folder, "secret.txt"), join(dist, "linked.txt"));
   const none = join(folder, "none");
   const control = { fetch: () => new Response("control") };
-  const app = opsApp({
-    notReady: () => undefined,
-    metrics: async () => "",
-    metricsType: "text/plain",
-    allowedHosts: [],
-    control,
-    studio: studioFiles([none, dist]),
-  });
+  const plain = { notReady: () => undefined, metrics: async () => "", metricsType: "text/plain" };
+  const studio = studioFiles([none, dist]);
+  const app = async () => opsApp({ ...plain, allowedHosts: [], control, studio });
   const { adminApi } = rootSchema.parse({ gateway: { adminApi: { port: 0 } } }).gateway;
-  const opened = await listenOps(adminApi, { app, callers: callersBehind([]) }, virtualHost(1));
+  const answers = { plain, app, callers: callersBehind([]) };
+  const opened = await listenOps(adminApi, answers, virtualHost(1));
   if (!opened.ok) throw new Error(opened.error.detail);
   ops = opened.value;
 });

@@ -6,7 +6,6 @@ import type { ListenError } from "@gateway/core/port/frontend.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import type { GatewayConfig } from "../config/schema.ts";
 import type { NodeHost } from "../host/node.ts";
-import { opsApp } from "../ops/app.ts";
 import { callersBehind } from "../ops/callers.ts";
 import { listenOps, type OpenOps } from "../ops/listen.ts";
 import { opsTopic, ownHost, type OpsAnswer } from "../ops/siblingRequests.ts";
@@ -30,7 +29,7 @@ export function openFront(
 ): Promise<Result<OpenOps | undefined, ListenError>> {
   if (!adminApi.enabled) return Promise.resolve(ok(undefined));
   const callers = callersBehind(adminApi.trustedProxies);
-  const app = opsApp({
+  const plain = {
     notReady: () => notReady(parts),
     metrics: async () => {
       const texts = new Map([[firstProcess, await host.metrics.expose()]]);
@@ -40,10 +39,16 @@ export function openFront(
       return mergedMetrics(texts);
     },
     metricsType: host.metrics.contentType,
-    allowedHosts: adminApi.allowedHosts,
-    control: { fetch: (request) => relayed(parts, request, callers.of(request).address) },
-  });
-  return listenOps(adminApi, { app, callers }, host);
+  };
+  const app = async () => {
+    const { opsApp } = await import("../ops/app.ts");
+    return opsApp({
+      ...plain,
+      allowedHosts: adminApi.allowedHosts,
+      control: { fetch: (request) => relayed(parts, request, callers.of(request).address) },
+    });
+  };
+  return listenOps(adminApi, { plain, app, callers }, host);
 }
 
 async function notReady(parts: FrontParts): Promise<string | undefined> {
