@@ -6,7 +6,7 @@
  * app's, which has these paths too and says the same.
  */
 import type { IncomingMessage } from "node:http";
-import { hostAllowed } from "@gateway/frontends/listener/httpHost.ts";
+import { hostAllowed } from "@gateway/frontends/listener/http/host.ts";
 
 export const plainPaths = ["/health", "/readyz", "/metrics"] as const;
 
