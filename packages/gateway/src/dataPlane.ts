@@ -50,6 +50,9 @@ export async function startDataPlane(
   host: Host,
 ): Promise<Result<RunningDataPlane, readonly ListenError[]>> {
   const live = new LiveQueries();
+  // Each query asks, and the platform's signal takes half a microsecond to say.
+  let draining = parts.stopping.signal.aborted;
+  parts.stopping.signal.addEventListener("abort", () => void (draining = true), { once: true });
   const door = openDoor({
     ...parts,
     host,
@@ -57,7 +60,7 @@ export async function startDataPlane(
     metrics: queryMetrics(host.metrics),
     idleInTransactionMs: config.idleInTransactionSecs * 1000,
     tagComments: config.tagComments,
-    draining: () => parts.stopping.signal.aborted,
+    draining: () => draining,
   });
 
   const relayed = await openRelay(config, host);

@@ -83,19 +83,20 @@ export async function putResult(
   const running = responder.interruptible(query.sql, new Canceller());
   responder.queryId = query.id;
   const limit = timeLimit(responder, statement.timeMs);
-  // A stream without a last event must not look like a complete result.
-  let ended: Ended = gatewayError("engine.broken");
+  let ended: Ended | undefined;
   try {
     const answer = await (responder.door.answer?.(query, running.signal) ??
       responder.door.run(query, running.signal));
     ended =
-      (Symbol.asyncIterator in answer
+      Symbol.asyncIterator in answer
         ? await streamed(responder, answer, result)
-        : await atOnce(responder, answer, result)) ?? ended;
+        : await atOnce(responder, answer, result);
   } finally {
     limit?.[Symbol.dispose]();
     running[Symbol.dispose]();
   }
+  // A stream without a last event must not look like a complete result.
+  ended ??= gatewayError("engine.broken");
   if (ended !== "done") return await close(responder, ended, result);
   responder.told();
   return true;
