@@ -29,13 +29,13 @@ for (const wire of wires) {
   console.log(
     `${isFine ? "passed" : "FAILED"}   a query of ${wire}: ${all} times a bare relay's, ${baseline[wire]} before`,
   );
-  // A wire without a figure yet has nothing to be held to.
   if (isSaving) baseline[wire] = Number(least.toFixed(2));
 }
 if (isSaving) writeFileSync(baselineFile, `${JSON.stringify(baseline, undefined, 2)}\n`);
 console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
 process.exit(counts.failed === 0 ? 0 : 1);
 
+/** A wire without a figure yet has nothing to be held to. */
 function limitOf(wire) {
   return isSaving || baseline[wire] === undefined ? Infinity : baseline[wire] * marginMax;
 }
