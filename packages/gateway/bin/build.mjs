@@ -18,6 +18,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { buildStudio } from "./buildStudio.mjs";
 import { jsonSchemaTexts, withoutMakers } from "./jsonSchemas.mjs";
+import { leanPrometheus } from "./leanPrometheus.mjs";
 import { leanUndici } from "./leanUndici.mjs";
 import { leanZod } from "./leanZod.mjs";
 import { packStudio } from "./packStudio.mjs";
@@ -189,10 +190,12 @@ async function buildGroup(entriesOfGroup, { bundle, define }) {
     // V8 keeps the source as long as the program runs, and with two bytes for each character when a single
     // comment has one beyond Latin-1: 16 MB. Names stay, and lines are short enough for a stack to be read.
     minifyWhitespace: true,
+    // Also what a constant of this build decides: the makers of schemas are then not loaded at a start.
+    minifySyntax: true,
     lineLimit: 200,
     logLevel: "error",
     banner: { js: banner },
-    plugins: [nativeWhenUsed, leanUndici, leanZod, withoutMakers],
+    plugins: [nativeWhenUsed, leanPrometheus, leanUndici, leanZod, withoutMakers],
   });
   // Parts first: who reads the program then finds what it names.
   const [parts, whole] = [outputFiles.filter(isPart), outputFiles.filter((file) => !isPart(file))];
@@ -287,8 +290,8 @@ function sourcesNow() {
     );
   const migrations = readdirSync(migrationsFolder, { recursive: true });
   files.push(...migrations.map((path) => join(migrationsFolder, path)));
-  const beside = ["jsonSchemas.mjs", "leanUndici.mjs", "leanZod.mjs"].map((name) =>
-    fileURLToPath(new URL(name, import.meta.url)),
+  const beside = ["jsonSchemas.mjs", "leanPrometheus.mjs", "leanUndici.mjs", "leanZod.mjs"].map(
+    (name) => fileURLToPath(new URL(name, import.meta.url)),
   );
   files.push(fileURLToPath(import.meta.url), ...beside, join(root, "package-lock.json"));
   const times = files.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);

@@ -1,6 +1,6 @@
 import type { build } from "esbuild";
 
-/** Constants by name, each a JavaScript literal: a text with a JSON Schema in it. */
+/** Constants by name, each a JavaScript literal: a JSON Schema, packed. */
 export function jsonSchemaTexts(
   bundle: typeof build,
-): Promise<Readonly<Record<"fileJsonSchemaText" | "rootJsonSchemaText", string>>>;
+): Promise<Readonly<Record<"fileJsonSchemaPacked" | "rootJsonSchemaPacked", string>>>;

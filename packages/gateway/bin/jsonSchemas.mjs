@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { brotliCompressSync } from "node:zlib";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -12,8 +13,8 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const makers = `
   import { fileJsonSchema } from "./packages/control/src/config/fileJsonSchema.ts";
   import { rootJsonSchema } from "./packages/gateway/src/config/load.ts";
-  export const fileJsonSchemaText = JSON.stringify(fileJsonSchema());
-  export const rootJsonSchemaText = JSON.stringify(rootJsonSchema());
+  export const fileJsonSchemaPacked = JSON.stringify(fileJsonSchema());
+  export const rootJsonSchemaPacked = JSON.stringify(rootJsonSchema());
 `;
 
 /** For `define` of a bundle of this program. `bundle`: esbuild's own function. */
@@ -37,11 +38,16 @@ export async function jsonSchemaTexts(bundle) {
     });
     const texts = await import(pathToFileURL(outfile).href);
     return Object.fromEntries(
-      Object.entries(texts).map(([name, text]) => [name, JSON.stringify(text)]),
+      Object.entries(texts).map(([name, text]) => [name, JSON.stringify(packed(text))]),
     );
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** As `packages/control/src/config/packedSchema.ts` reads it. */
+function packed(text) {
+  return brotliCompressSync(text).toString("base64");
 }
 
 /** For a bundle with these texts: what would make them is not asked for its shapes, which few starts need. */

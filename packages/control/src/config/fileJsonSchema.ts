@@ -6,16 +6,16 @@
 import { z } from "zod";
 import type { JsonSchema } from "./keys.ts";
 import { fileSchema } from "./objects.ts";
+import { packedSchema } from "./packedSchema.ts";
 
 /** What the function below answers, as a bundle has it: `packages/gateway/bin/jsonSchemas.mjs`. */
-declare const fileJsonSchemaText: string | undefined;
+declare const fileJsonSchemaPacked: string | undefined;
 let jsonSchema: JsonSchema | undefined;
 
 export function fileJsonSchema(): JsonSchema {
-  jsonSchema ??= (
-    typeof fileJsonSchemaText === "string"
-      ? JSON.parse(fileJsonSchemaText)
-      : z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" })
-  ) as JsonSchema;
+  jsonSchema ??=
+    typeof fileJsonSchemaPacked === "string"
+      ? packedSchema(fileJsonSchemaPacked)
+      : (z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" }) as JsonSchema);
   return jsonSchema;
 }

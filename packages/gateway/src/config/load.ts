@@ -8,6 +8,7 @@ import { z } from "zod";
 import { readBounded } from "./file.ts";
 import type { JsonSchema } from "@gateway/control/config/keys.ts";
 import { issueText } from "@gateway/control/config/check/reason.ts";
+import { packedSchema } from "@gateway/control/config/packedSchema.ts";
 import { withoutFaults } from "./repair.ts";
 import { lineOf, problemsOf, type ConfigProblem } from "@gateway/control/config/check/report.ts";
 import { rootSchema, type RootConfig } from "./schema.ts";
@@ -93,15 +94,14 @@ export function checkConfig(input: unknown): Loaded {
 }
 
 /** What the function below answers, as a bundle has it: `packages/gateway/bin/jsonSchemas.mjs`. */
-declare const rootJsonSchemaText: string | undefined;
+declare const rootJsonSchemaPacked: string | undefined;
 let jsonSchema: JsonSchema | undefined;
 
 /** The JSON Schema of the file, for editors, for the reference and for naming known keys. */
 export function rootJsonSchema(): JsonSchema {
-  jsonSchema ??= (
-    typeof rootJsonSchemaText === "string"
-      ? JSON.parse(rootJsonSchemaText)
-      : z.toJSONSchema(rootSchema, { io: "input", unrepresentable: "any" })
-  ) as JsonSchema;
+  jsonSchema ??=
+    typeof rootJsonSchemaPacked === "string"
+      ? packedSchema(rootJsonSchemaPacked)
+      : (z.toJSONSchema(rootSchema, { io: "input", unrepresentable: "any" }) as JsonSchema);
   return jsonSchema;
 }

@@ -12,8 +12,6 @@ import {
 } from "@gateway/control/config/open.ts";
 import { keyRing } from "@gateway/control/config/secret/keyRing.ts";
 import type { Database } from "@gateway/control/store/database.ts";
-import { drizzleStore } from "@gateway/control/store/drizzle.ts";
-import { memoryStore } from "@gateway/control/store/memory.ts";
 import type { Store } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -73,8 +71,12 @@ export async function openControl(
 async function openStore(options: OpenControlOptions): Promise<Result<Store, string>> {
   const { config, host, bundle, access } = options;
   const { persistence } = config.gateway;
-  if (persistence.type === "inMemory") return ok(memoryStore(host.clock));
+  if (persistence.type === "inMemory") {
+    const { memoryStore } = await import("@gateway/control/store/memory.ts");
+    return ok(memoryStore(host.clock));
+  }
   const open = access === "serve" ? openDatabase : reachDatabase;
+  const { drizzleStore } = await import("@gateway/control/store/drizzle.ts");
   const database = await open(persistence, host);
   if (!database.ok) return err(`gateway.persistence: ${database.error}`);
   const ready =
