@@ -51,7 +51,10 @@ const entries = [
 
 /** What `gateway.js` and the judge import when they need it. V8 keeps the text of each module that was loaded. */
 const partsFolder = join(distFolder, "parts");
-/** A part of an earlier build may still be asked for by a gateway that runs from this folder. */
+/**
+ * A part of an earlier build may still be asked for by a gateway that runs from this folder, so a build that a start makes
+ * keeps them this long. Whoever asks for a build by name gets a folder with nothing but it and the one before.
+ */
 const partsKeptMs = 24 * 60 * 60 * 1000;
 
 /** Data folders of PGlite that threads begin with, each made by its thread's program: it would need seconds and much memory each time. */
@@ -92,11 +95,12 @@ const nativeWhenUsed = {
  * Bundles every entry. Throws an `AggregateError` when one fails; the others are written all the
  * same, and no build is recorded, so that the next call tries again. Nothing is written where the config has no schema.
  */
-export async function build({ data = "now" } = {}) {
+export async function build({ data = "now", clean = false } = {}) {
   const { build: bundle, stop } = await import("esbuild");
   // Taken before reading, so that a file saved during the build makes the result stale.
   const sources = sourcesNow();
   await mkdir(partsFolder, { recursive: true });
+  if (clean) await removeParts(outputsBefore(), () => true);
 
   const present = entries.filter(({ source }) => existsSync(join(root, source)));
   const missing = entries.filter((entry) => !present.includes(entry));
@@ -124,7 +128,7 @@ export async function build({ data = "now" } = {}) {
   await Promise.all(dataToMake().map(({ file }) => rm(file, { force: true })));
   if (data === "now") await makeData();
   const outputs = results.flatMap(({ value }) => value);
-  await removeOldParts(outputs);
+  if (!clean) await removeParts(outputs, isOld);
   await writeWhole(recordFile, `${JSON.stringify({ ...sources, outputs }, null, 2)}\n`);
   return { outputs, missing };
 }
@@ -209,11 +213,17 @@ function isPart({ path }) {
   return dirname(path) === partsFolder;
 }
 
-async function removeOldParts(outputs) {
+/** Of other builds than the one with these outputs. */
+async function removeParts(outputs, which) {
   const current = new Set(outputs.flatMap((output) => [output, `${output}.map`]));
   const left = readdirSync(partsFolder).filter((name) => !current.has(join("parts", name)));
-  const old = left.map((name) => join(partsFolder, name)).filter(isOld);
-  await Promise.all(old.map((path) => rm(path, { force: true })));
+  const removed = left.map((name) => join(partsFolder, name)).filter(which);
+  await Promise.all(removed.map((path) => rm(path, { force: true })));
+}
+
+/** What runs from this folder now, in all likelihood. */
+function outputsBefore() {
+  return existsSync(recordFile) ? JSON.parse(readFileSync(recordFile, "utf8")).outputs : [];
 }
 
 function isOld(path) {
@@ -307,7 +317,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
       process.exit();
     }
     const data = process.argv.includes(dataLater) ? "later" : "now";
-    const { outputs, missing } = await build({ data });
+    const { outputs, missing } = await build({ data, clean: data === "now" });
     for (const { source, output } of missing) console.log(`skipped ${output}: no ${source}`);
     const took = `${Math.round(performance.now() - startedMs)} ms`;
     const programs = outputs.filter((output) => dirname(output) === ".");
