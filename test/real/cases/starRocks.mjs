@@ -22,7 +22,7 @@ export const starRocksCases = {
       try {
         const both = ["mysqlFamily", "mysqlGenerated", "engineCatalog"];
         await tested(["starRocks", ...both], server);
-        const more = ["mysqlTransactions", "mysqlPromises", "mysqlCommands"];
+        const more = ["mysqlTransactions", "mysqlPromises", "mysqlCommands", "mysqlCharsets"];
         const native = [...more, "mariadbExtended"];
         await tested([...both, ...native], server, "mysql");
       } finally {
@@ -48,7 +48,11 @@ export const starRocksMysqlCases = {
       try {
         const both = ["mysqlFamily", "mysqlGenerated", "engineCatalog"];
         await tested(both, { ...server, user: "alice" });
-        await tested([...both, "mysqlTransactions"], { ...server, user: "alice" }, "mysql");
+        await tested(
+          [...both, "mysqlTransactions", "mysqlCharsets"],
+          { ...server, user: "alice" },
+          "mysql",
+        );
       } finally {
         await server.stop();
       }

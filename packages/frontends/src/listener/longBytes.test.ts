@@ -1,3 +1,4 @@
+import { characterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { suiteHost } from "../rig/host.ts";
@@ -33,6 +34,16 @@ describe("decodedInSlices", () => {
       });
     });
     await fc.assert(alike, { numRuns: 60 });
+  });
+
+  it("ends pieces where the characters of another set end", async () => {
+    const { decode: decodeSjis, encode, pieceEnd } = characterSet("sjis");
+    const bytes = encode(`a${"表\\".repeat(30_000)}`);
+    if (pieceEnd === undefined) throw new Error("a character may begin anywhere");
+    const how = { decode: decodeSjis, pieceEnd };
+    const found = await decodedInSlices(bytes, how, whoOf(), slices);
+    expect(found?.text).toBe(decodeSjis(bytes));
+    expect((await decodedInSlices(bytes, decodeSjis, whoOf(), slices))?.text).not.toBe(found?.text);
   });
 
   it("lets others go first many times", async () => {

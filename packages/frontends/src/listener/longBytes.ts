@@ -12,8 +12,15 @@ const pieceBytes = 32 * 1024;
 /** A character of UTF-8 has at most so many bytes behind its first. */
 const continuedMax = 3;
 
-/** Decodes a piece, which never ends inside a character of UTF-8. Undefined for bytes that are no text. */
+/** Decodes a piece, which never ends inside a character. Undefined for bytes that are no text. */
 export type Decode = (bytes: Uint8Array) => string | undefined;
+
+/** How bytes are decoded that are not UTF-8, nor of a byte a character. */
+export interface Decoding {
+  readonly decode: Decode;
+  /** Where a piece ends that begins at `from` and is to have its end at `wanted`. */
+  readonly pieceEnd: (bytes: Uint8Array, from: number, wanted: number) => number;
+}
 
 /** What bytes were decoded to. */
 export interface Decoded {
@@ -34,17 +41,19 @@ export function areLong(bytes: Uint8Array): boolean {
 /** Decodes bytes. Undefined where the client left before the end. */
 export function decodedInSlices(
   bytes: Uint8Array,
-  decode: Decode,
+  decoding: Decode | Decoding,
   { user, client }: DecodingClient,
   slices: Slices,
 ): Promise<Decoded | undefined> {
-  return slices.run({ steps: decodeSteps(bytes, decode), user, client });
+  return slices.run({ steps: decodeSteps(bytes, decoding), user, client });
 }
 
-function* decodeSteps(bytes: Uint8Array, decode: Decode): Steps<Decoded> {
+function* decodeSteps(bytes: Uint8Array, decoding: Decode | Decoding): Steps<Decoded> {
+  const { decode, pieceEnd } =
+    typeof decoding === "function" ? { decode: decoding, pieceEnd: utf8PieceEnd } : decoding;
   const pieces: string[] = [];
   for (let at = 0; at < bytes.length;) {
-    const end = pieceEnd(bytes, at + pieceBytes);
+    const end = pieceEnd(bytes, at, at + pieceBytes);
     const piece = decode(bytes.subarray(at, end));
     if (piece === undefined) return { text: undefined };
     pieces.push(piece);
@@ -55,7 +64,7 @@ function* decodeSteps(bytes: Uint8Array, decode: Decode): Steps<Decoded> {
 }
 
 /** The end of a piece: where a character begins, at `wanted` or up to three bytes before it. */
-function pieceEnd(bytes: Uint8Array, wanted: number): number {
+function utf8PieceEnd(bytes: Uint8Array, _from: number, wanted: number): number {
   if (wanted >= bytes.length) return bytes.length;
   for (let at = wanted; at >= wanted - continuedMax; at -= 1) {
     if (((bytes[at] ?? 0) & 0xc0) !== 0x80) return at;

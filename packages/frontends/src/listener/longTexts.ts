@@ -12,7 +12,13 @@ import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
 import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
-import { decodedInSlices, type Decode, type Decoded, type DecodingClient } from "./longBytes.ts";
+import {
+  decodedInSlices,
+  type Decode,
+  type Decoded,
+  type Decoding,
+  type DecodingClient,
+} from "./longBytes.ts";
 
 /** The most UTF-16 units that wait or are being read, of all users together. */
 const waitingUnitsMax = 64 * 1024 * 1024;
@@ -64,12 +70,12 @@ export class LongTexts {
    */
   async decode(
     bytes: Uint8Array,
-    decode: Decode,
+    how: Decode | Decoding,
     who: DecodingClient,
     slices: Slices,
   ): Promise<Result<Decoded, GatewayError>> {
     if (!this.#fits(who.user, bytes.length)) return err(full());
-    const decoding = decodedInSlices(bytes, decode, who, slices);
+    const decoding = decodedInSlices(bytes, how, who, slices);
     const decoded = await this.#counted(who.user, bytes.length, decoding);
     return decoded === undefined ? err(gatewayError("query.cancelled")) : ok(decoded);
   }

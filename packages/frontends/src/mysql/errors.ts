@@ -180,7 +180,8 @@ export const ownErrors = {
     reply(1146, "42S02", `Table '${schema === "" ? name : `${schema}.${name}`}' doesn't exist`),
   noDatabase: () => reply(1046, "3D000", "No database selected"),
   emptyQuery: () => reply(1065, "42000", "Query was empty"),
-  notUtf8: () => reply(1300, "HY000", "Invalid utf8mb4 character string"),
+  /** Of a set by its name. */
+  notText: (set: string) => reply(1300, "HY000", `Invalid ${set} character string`),
   localInfile: () =>
     reply(
       3948,

@@ -1,7 +1,7 @@
 /** Brings a connection where its next statement's session stands. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Session } from "@gateway/core/query/query.ts";
-import { isSingleByte, type SingleByteName } from "@gateway/wire/mysql/singleByte.ts";
+import { isCharacterSet, type CharacterSetName } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { ask } from "../../starRocks/client/control.ts";
 import { readsPlainly } from "../../starRocks/client/connect.ts";
 import type { Member } from "../../starRocks/client/member.ts";
@@ -34,14 +34,14 @@ export function bring(
 
 /** Only what goes on as packets: what is read here is read as utf8mb4. */
 function resultsOf({ takes, mysql: { results } }: Pick<Called, "takes" | "mysql">) {
-  const relayed = takes.includes("mysqlRows") && results !== undefined && isSingleByte(results);
+  const relayed = takes.includes("mysqlRows") && results !== undefined && isCharacterSet(results);
   return relayed ? results : undefined;
 }
 
 /** Has definitions, rows and errors written in the set. */
 async function answering(
   member: Member,
-  results: SingleByteName | undefined,
+  results: CharacterSetName | undefined,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
   if (member.results === results) return undefined;

@@ -1,8 +1,8 @@
 /** One logged-in connection: bytes out, bytes in as they are asked for, and what the connection remembers. */
 import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import type { Duplex } from "node:stream";
+import { characterSet, type CharacterSetName } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
-import { singleByteSet, type SingleByteName } from "@gateway/wire/mysql/singleByte.ts";
 import type { Connection } from "mysql2";
 import { turnWrites } from "../../connect/turn.ts";
 import type { LoggedIn } from "./login.ts";
@@ -24,7 +24,7 @@ export class Member {
   /** What `SET NAMES` it stands under. */
   names = loginNames;
   /** The set that it answers in; undefined for utf8mb4. Only engine `mysql` asks for another. */
-  results: SingleByteName | undefined;
+  results: CharacterSetName | undefined;
   /** Session variables that were set on it. */
   readonly variables = new Map<string, string>();
   /** Time limits that were set on it; undefined when it has those that it began with, or nobody knows. */
@@ -65,7 +65,7 @@ export class Member {
   /** The text of an error; undefined where it comes as all texts do. */
   get decode(): ((bytes: Uint8Array) => string) | undefined {
     const { results } = this;
-    return results && ((bytes) => singleByteSet(results).decode(bytes) ?? "");
+    return results && characterSet(results).shown;
   }
 
   get open(): boolean {

@@ -321,10 +321,10 @@ export class Dispatcher {
   /** COM_FIELD_LIST: the columns of a table, found without running anything. */
   async #fieldList(tableBytes: Uint8Array, wildcardBytes: Uint8Array): Promise<void> {
     const { responder } = this.#parts;
-    const { decode } = responder.client.charset;
+    const { decode, name: set } = responder.client.charset;
     const table = decode(tableBytes);
     const wildcard = decode(wildcardBytes);
-    if (table === undefined || wildcard === undefined) return this.#refuse(ownErrors.notUtf8());
+    if (table === undefined || wildcard === undefined) return this.#refuse(ownErrors.notText(set));
     const sql = `SELECT * FROM "${table.replaceAll('"', '""')}"`;
     using running = responder.interruptible(sql);
     const query = responder.asked({ sql, parameters: [] });

@@ -18,7 +18,7 @@ import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { Command, Execute } from "@gateway/wire/mysql/command.ts";
-import { isSingleByte } from "@gateway/wire/mysql/singleByte.ts";
+import { isCharacterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { recoded, withTypes, type ExecuteValues } from "@gateway/wire/mysql/execute.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Responder } from "./responder.ts";
@@ -177,7 +177,7 @@ function valuesRead(
   bound: Parameters<typeof recoded>[0],
   longData: ReadonlyMap<number, Uint8Array>,
 ): Result<ExecuteValues, ErrorReply> {
-  if (!isSingleByte(charset.name)) return ok({ body: bound.body, longData });
+  if (!isCharacterSet(charset.name)) return ok({ body: bound.body, longData });
   const values = recoded(bound, longData, charset.decode);
   return values === undefined ? err(ownErrors.malformedParameters()) : ok(values);
 }

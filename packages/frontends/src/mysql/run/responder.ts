@@ -28,7 +28,7 @@ import {
   type Warning,
   resultsOf,
 } from "../session/clientSession.ts";
-import { singleByteSet } from "@gateway/wire/mysql/singleByte.ts";
+import { characterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { putErrorPacket, putOkPacket, type AnswerContext } from "../encode.ts";
 import { flushBytes } from "../limits.ts";
 import { forwardedStatement } from "../read/reading.ts";
@@ -112,7 +112,7 @@ export class Responder {
   /** An error as its client reads texts; undefined where that is utf8mb4. */
   get encode(): ((text: string) => Uint8Array) | undefined {
     const results = resultsOf(this.client);
-    return results && singleByteSet(results).encode;
+    return results && characterSet(results).encode;
   }
 
   /** Writes an error and keeps it for SHOW WARNINGS. */

@@ -5,12 +5,13 @@
 import { gatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import { areLong } from "../../listener/longBytes.ts";
+import { areLong, type Decode, type Decoding } from "../../listener/longBytes.ts";
 import { longTexts } from "../../listener/longTexts.ts";
 import { inOneGo, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import { toEscaping } from "@gateway/core/sql/rewrite/backslashes.ts";
 import type { Responder } from "./responder.ts";
 import { errorReply, ownErrors } from "../errors.ts";
+import type { Charset } from "../session/charset.ts";
 import { hasPlainBackslashes } from "../session/clientSession.ts";
 import { forwardedAhead } from "../read/forward.ts";
 import { sessionWordsAhead } from "../read/sessionWords.ts";
@@ -22,8 +23,9 @@ export type Text = Result<string, ErrorReply>;
 /** A promise only for a long text, which others take turns with. */
 export function textOf(responder: Responder, bytes: Uint8Array): Text | Promise<Text> {
   if (areLong(bytes)) return longTextOf(responder, bytes);
-  const sql = responder.client.charset.decode(bytes);
-  if (sql === undefined) return err(ownErrors.notUtf8());
+  const { decode, name } = responder.client.charset;
+  const sql = decode(bytes);
+  if (sql === undefined) return err(ownErrors.notText(name));
   if (!hasPlainBackslashes(responder.client)) return admitted(responder, sql);
   const text = inOneGo(toEscaping(sql));
   return text === undefined ? err(otherwiseRead) : admitted(responder, text);
@@ -32,13 +34,18 @@ export function textOf(responder: Responder, bytes: Uint8Array): Text | Promise<
 /** A text under NO_BACKSLASH_ESCAPES that has no form without. */
 const otherwiseRead = ownErrors.notSupported("this text under NO_BACKSLASH_ESCAPES");
 
+/** In pieces that end where characters do. */
+function decodingOf({ decode, pieceEnd }: Charset): Decode | Decoding {
+  return pieceEnd === undefined ? decode : { decode, pieceEnd };
+}
+
 async function longTextOf(responder: Responder, bytes: Uint8Array): Promise<Text> {
   const { client, connection, host } = responder;
   const who = { user: client.session.identity.user, client: connection };
-  const decoded = await longTexts.decode(bytes, client.charset.decode, who, host.slices);
+  const decoded = await longTexts.decode(bytes, decodingOf(client.charset), who, host.slices);
   if (!decoded.ok) return err(errorReply(decoded.error));
   const { text } = decoded.value;
-  if (text === undefined) return err(ownErrors.notUtf8());
+  if (text === undefined) return err(ownErrors.notText(client.charset.name));
   if (!hasPlainBackslashes(client)) return await admitted(responder, text);
   const steps = toEscaping(text);
   const escaping = await host.slices.run({ steps, ...who });

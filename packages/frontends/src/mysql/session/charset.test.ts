@@ -19,6 +19,7 @@ const openServer = (speaks: { readonly speaks?: "mysql" } = { speaks: "mysql" })
       "select ą": [{ kind: "failed", error: refused }],
       'USE "ąž"': [{ kind: "failed", error: gatewayError("query.unknownObject") }],
       "SET SESSION collation_connection = 'cp1257_general_ci'": [doneOf()],
+      "SET SESSION collation_connection = 'sjis_japanese_ci'": [doneOf()],
       "select a": resultOf([{ name: "a", type: { kind: "text" }, nullable: true }], [["ąž"]]),
     },
     descriptions: { "select ?": described },
@@ -86,6 +87,35 @@ describe("a client of another character set", () => {
     await using server = await openServer({});
     await using client = await clientOf(server, { charset: "CP1257_BIN" });
     expect((await client.query("select a"))[0]).toEqual([{ a: "ąž" }]);
+  });
+
+  it.each([
+    ["SJIS_JAPANESE_CI", "sjis", "表"],
+    ["GBK_CHINESE_CI", "gbk", "乗"],
+    ["BIG5_CHINESE_CI", "big5", "功"],
+  ])("%s: no second byte is an escape, short or long", async (charset, results, text) => {
+    const short = `select '${text}'`;
+    const long = `select '${text}', '${"\\".repeat(40_001)}${text.repeat(20_000)}'`;
+    const answers = { [short]: [doneOf()], [long]: [doneOf()] };
+    await using server = await serverOf({ answers, dialect: "mysql", speaks: "mysql" });
+    await using client = await clientOf(server, { charset });
+    for (const sql of [short, long]) {
+      await client.query(sql);
+      expect(server.door.queries.at(-1)?.sql).toBe(sql);
+      expect(server.door.queries.at(-1)?.mysql?.results).toBe(results);
+    }
+  });
+
+  it("is refused what is no text of its set, and sets that no client may have", async () => {
+    await using server = await openServer();
+    await using client = await clientOf(server);
+    // The driver does not hear of it, and goes on in UTF-8.
+    await client.query("set session_track_system_variables = ''");
+    await client.query("set names sjis");
+    expect(await failureOf(client.query("select '💩'"))).toMatchObject({ errno: 1300 });
+    await client.query("set names utf8mb4");
+    for (const set of ["ucs2", "utf16", "utf16le", "utf32"])
+      expect(await failureOf(client.query(`set names ${set}`))).toMatchObject({ errno: 1115 });
   });
 
   it("has characters of four bytes in two halves, where it says utf8", async () => {

@@ -3,22 +3,26 @@
  *
  * Only character sets that clients really use are read; MySQL's `latin1` is Windows-1252. What is answered here is
  * utf8mb4, which its definitions say; errors, and what a server of MySQL's answers, are in the set that the client
- * asked for, where that is one of a byte a character.
+ * asked for, where that is not one of Unicode.
  */
 import {
-  isSingleByte,
-  singleByteSet,
-  type SingleByteName,
-} from "@gateway/wire/mysql/singleByte.ts";
+  characterSet,
+  isCharacterSet,
+  type CharacterSetName,
+  type PieceEnd,
+} from "@gateway/wire/mysql/charset/characterSet.ts";
+import { isMultiByte } from "@gateway/wire/mysql/charset/multiByte.ts";
 import { repeatedText } from "@gateway/wire/text.ts";
 import { collationNamed, collations } from "./collations.ts";
 
 /** A character set by MySQL's name, and how it reads. */
 export interface Charset {
-  readonly name: "utf8mb4" | "utf8mb3" | "ascii" | "binary" | SingleByteName;
+  readonly name: "utf8mb4" | "utf8mb3" | "ascii" | "binary" | CharacterSetName;
   readonly collation: string;
   /** Undefined when the bytes are no text of this set. */
   readonly decode: (bytes: Uint8Array) => string | undefined;
+  /** Where a piece of a long text may end; undefined where that is as in UTF-8. */
+  readonly pieceEnd?: PieceEnd;
 }
 
 export const utf8mb4: Charset = {
@@ -31,7 +35,7 @@ const charsets: readonly Charset[] = [
   utf8mb4,
   { name: "utf8mb3", collation: "utf8mb3_general_ci", decode: utf8mb3Text },
   { name: "ascii", collation: "ascii_general_ci", decode: repeatedText },
-  ...singleByteOf({
+  ...ownOf({
     latin1: "latin1_swedish_ci",
     latin2: "latin2_general_ci",
     latin7: "latin7_general_ci",
@@ -43,6 +47,15 @@ const charsets: readonly Charset[] = [
     koi8u: "koi8u_general_ci",
     cp866: "cp866_general_ci",
     macroman: "macroman_general_ci",
+    sjis: "sjis_japanese_ci",
+    cp932: "cp932_japanese_ci",
+    ujis: "ujis_japanese_ci",
+    eucjpms: "eucjpms_japanese_ci",
+    gbk: "gbk_chinese_ci",
+    gb2312: "gb2312_chinese_ci",
+    gb18030: "gb18030_chinese_ci",
+    big5: "big5_chinese_ci",
+    euckr: "euckr_korean_ci",
   }),
   // A client with the set `binary` still sends its statements as text.
   { name: "binary", collation: "binary", decode: repeatedText },
@@ -69,12 +82,12 @@ function characterOf(halves: string): string {
   return Buffer.from(String.fromCharCode(high ?? 0, low ?? 0)).toString("latin1");
 }
 
-function singleByteOf(own: Readonly<Record<SingleByteName, string>>): readonly Charset[] {
-  return Object.entries(own).flatMap(([name, collation]) =>
-    isSingleByte(name)
-      ? [{ name, collation, decode: (bytes: Uint8Array) => singleByteSet(name).decode(bytes) }]
-      : [],
-  );
+function ownOf(own: Readonly<Record<CharacterSetName, string>>): readonly Charset[] {
+  return Object.entries(own).flatMap(([name, collation]) => {
+    if (isMultiByte(name)) return [{ name, collation, ...characterSet(name) }];
+    if (!isCharacterSet(name)) return [];
+    return [{ name, collation, decode: (bytes: Uint8Array) => characterSet(name).decode(bytes) }];
+  });
 }
 
 /** By the name a client writes in SET NAMES; undefined for sets that are not read. */

@@ -9,8 +9,8 @@ import type { NextTransaction } from "@gateway/core/query/mysqlCall.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Isolation } from "@gateway/core/sql/session/statement.ts";
 import { utc, type Zone } from "@gateway/core/type/zone.ts";
+import { isCharacterSet, type CharacterSetName } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { capability, mariadbCapability, serverStatus } from "@gateway/wire/mysql/protocol.ts";
-import { isSingleByte, type SingleByteName } from "@gateway/wire/mysql/singleByte.ts";
 import type { Tracked } from "@gateway/wire/mysql/reply.ts";
 import { charsetOf, utf8mb4, type Charset } from "./charset.ts";
 import type { Claim } from "../machine.ts";
@@ -103,9 +103,9 @@ export function openClientSession(
 /** The set that errors, and a server of MySQL's, are to answer in; undefined for utf8mb4, or for what that serves as well. */
 export function resultsOf({
   settings,
-}: Pick<ClientSession, "settings">): SingleByteName | undefined {
+}: Pick<ClientSession, "settings">): CharacterSetName | undefined {
   const set = settings.get("character_set_results");
-  return typeof set === "string" && isSingleByte(set) ? set : undefined;
+  return typeof set === "string" && isCharacterSet(set) ? set : undefined;
 }
 
 /** What `LAST_INSERT_ID()` answers: the last id that a server of the family made for the session; 0 for none. */

@@ -13,7 +13,11 @@ describe("the collation of a handshake", () => {
     [246, "utf8mb4_unicode_520_ci", "utf8mb4"],
     [58, "cp1257_bin", "cp1257"],
     [7, "koi8r_general_ci", "koi8r"],
-    [1, undefined, "utf8mb4"],
+    [1, "big5_chinese_ci", "big5"],
+    [88, "sjis_bin", "sjis"],
+    [95, "cp932_japanese_ci", "cp932"],
+    [250, "gb18030_unicode_520_ci", "gb18030"],
+    [3, undefined, "utf8mb4"],
   ])("%s is %s, and what a client writes is %s", (id, name, charset) => {
     expect(collationNamed(id)).toBe(name);
     expect(charsetOf(id).name).toBe(charset);

@@ -5,6 +5,8 @@
  * latin7), and runtimes differ among themselves in reading windows-1252. The lower half is ASCII in all of them.
  */
 
+import type { CharacterSet } from "./characterSet.ts";
+
 /** Of a byte that is no character. */
 const noCharacter = "\ufffd";
 
@@ -36,30 +38,12 @@ const upperHalves = {
 
 export type SingleByteName = keyof typeof upperHalves;
 
-/** A set's two directions. */
-export interface SingleByteSet {
-  /** Undefined where a byte is no character of the set. */
-  readonly decode: (bytes: Uint8Array) => string | undefined;
-  /** With a question mark for what the set does not have, as a server writes it. */
-  readonly encode: (text: string) => Uint8Array;
-}
-
-/** Sets that are used, made when one is asked for first: most processes meet none. */
-const made = new Map<SingleByteName, SingleByteSet>();
-
 export function isSingleByte(name: string): name is SingleByteName {
   return Object.hasOwn(upperHalves, name);
 }
 
-export function singleByteSet(name: SingleByteName): SingleByteSet {
-  const known = made.get(name);
-  if (known !== undefined) return known;
-  const set = setOf(upperHalves[name]);
-  made.set(name, set);
-  return set;
-}
-
-function setOf(upper: string): SingleByteSet {
+export function singleByteSet(name: SingleByteName): CharacterSet {
+  const upper = upperHalves[name];
   const units = new Uint16Array(256);
   const bytes = new Map<string, number>();
   for (let byte = 0; byte < 256; byte += 1) {
@@ -67,11 +51,14 @@ function setOf(upper: string): SingleByteSet {
     units[byte] = character.charCodeAt(0);
     if (character !== noCharacter) bytes.set(character, byte);
   }
+  const all = (encoded: Uint8Array) =>
+    utf16.decode(Uint16Array.from(encoded, (byte) => units[byte] ?? 0));
   return {
     decode: (encoded) => {
-      const text = utf16.decode(Uint16Array.from(encoded, (byte) => units[byte] ?? 0));
+      const text = all(encoded);
       return text.includes(noCharacter) ? undefined : text;
     },
+    shown: (encoded) => all(encoded).replaceAll(noCharacter, "?"),
     encode: (text) => Uint8Array.from(text, (character) => bytes.get(character) ?? question),
   };
 }

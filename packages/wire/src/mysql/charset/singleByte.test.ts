@@ -48,6 +48,9 @@ describe("a character set of one byte a character", () => {
     expect(Buffer.from(written).toString("latin1")).toBe("??a");
   });
 
+  it("shows a question mark for a byte that is no character", () =>
+    expect(singleByteSet("cp1257").shown(Uint8Array.of(0x61, 0xa1))).toBe("a?"));
+
   it.each(["utf8mb4", "binary", "toString"])("is not %s", (name) =>
     expect(isSingleByte(name)).toBe(false),
   );

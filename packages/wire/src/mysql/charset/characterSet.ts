@@ -1,0 +1,38 @@
+/** Character sets of MySQL's besides Unicode's, by their names. */
+import type { MultiByteName } from "./multiByteTables.ts";
+import { isMultiByte, multiByteSet } from "./multiByte.ts";
+import { isSingleByte, singleByteSet, type SingleByteName } from "./singleByte.ts";
+
+export type CharacterSetName = SingleByteName | MultiByteName;
+
+export type PieceEnd = (bytes: Uint8Array, from: number, wanted: number) => number;
+
+/** A set's directions. */
+export interface CharacterSet {
+  /** Undefined where bytes are no character of the set. */
+  readonly decode: (bytes: Uint8Array) => string | undefined;
+  /** For eyes alone: with a question mark where bytes are no character. */
+  readonly shown: (bytes: Uint8Array) => string;
+  /** With a question mark for what the set does not have, as a server writes it. */
+  readonly encode: (text: string) => Uint8Array;
+  /**
+   * The first end of a character at `wanted` or behind it, where one begins at `from`. Undefined for sets in which a
+   * character may begin anywhere.
+   */
+  readonly pieceEnd?: PieceEnd;
+}
+
+/** Sets that are used, made when one is asked for first: most processes meet none. */
+const made = new Map<CharacterSetName, CharacterSet>();
+
+export function isCharacterSet(name: string): name is CharacterSetName {
+  return isSingleByte(name) || isMultiByte(name);
+}
+
+export function characterSet(name: CharacterSetName): CharacterSet {
+  const known = made.get(name);
+  if (known !== undefined) return known;
+  const set = isSingleByte(name) ? singleByteSet(name) : multiByteSet(name);
+  made.set(name, set);
+  return set;
+}

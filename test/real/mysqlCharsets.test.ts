@@ -1,0 +1,129 @@
+/**
+ * Clients whose character set has several bytes a character, on a server of MySQL's family and through the gateway
+ * before it: the same answers, and every text read here as the server reads it.
+ */
+import { characterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
+import mysql from "mysql2/promise";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { portOf, type TestGateway } from "../e2e/gateway.ts";
+import { openBefore, password, port, user } from "./mysqlGateway.ts";
+
+/** What the driver has for each (it has no eucjpms), and a text; the second byte of some is a backslash. */
+const samples = [
+  ["sjis", "SJIS_JAPANESE_CI", "表ソ亜"],
+  ["cp932", "CP932_JAPANESE_CI", "表ソ①"],
+  ["ujis", "UJIS_JAPANESE_CI", "表亜ｱ"],
+  ["gbk", "GBK_CHINESE_CI", "乗誠啊"],
+  ["gb2312", "GB2312_CHINESE_CI", "啊阿"],
+  ["gb18030", "GB18030_CHINESE_CI", "乗啊🀄"],
+  ["big5", "BIG5_CHINESE_CI", "功許育"],
+  ["euckr", "EUCKR_KOREAN_CI", "각갂힣"],
+] as const;
+
+let gateway: TestGateway;
+let known: ReadonlySet<string>;
+beforeAll(async () => {
+  gateway = await openBefore();
+  const server = await clientOf(port, "UTF8MB4_GENERAL_CI");
+  await server.query("drop table if exists charset_words");
+  await server.query("create table charset_words (w text character set utf8mb4)");
+  const [sets] = await server.query({ sql: "show character set", rowsAsArray: true });
+  known = new Set(Array.isArray(sets) ? sets.map((row) => String(Object.values(row)[0])) : []);
+  await server.end();
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+describe.each(samples)("a client of %s", (set, charset, text) => {
+  it("gets what the server gives: texts, names, values and errors", async () => {
+    // A MariaDB has no gb18030, and says so (1115).
+    if (!known.has(set)) return;
+    const direct = await answersOf("direct", charset, text);
+    expect(await answersOf("through", charset, text)).toEqual(direct);
+    expect(direct.texts).toEqual([text, Array.from(text).length]);
+    // What the set has not is a question mark.
+    expect(direct.stored).toEqual([[text], [text], [set === "gb18030" ? "ก" : "?"]]);
+  });
+
+  it("gets the same after SET NAMES", async () => {
+    if (!known.has(set)) return;
+    const client = await clientOf(portOf(gateway, "mysqlWire"), "UTF8MB4_GENERAL_CI");
+    const bytes = Buffer.from(characterSet(set).encode(text)).toString("hex");
+    await client.query(`set names ${set}`);
+    const [rows] = await client.query({
+      sql: `select convert(_${set} x'${bytes}' using utf8mb4) w, @@character_set_results`,
+      rowsAsArray: true,
+    });
+    expect(rows).toEqual([[text, set]]);
+    await client.end();
+  });
+});
+
+describe.each([...samples.map(([set]) => set), "eucjpms" as const])("a text of %s", (set) => {
+  it("is read as the server reads it", async () => {
+    if (!known.has(set)) return;
+    const client = await clientOf(port, "UTF8MB4_GENERAL_CI");
+    const { decode } = characterSet(set);
+    const different: string[] = [];
+    for (let lead = 0x81; lead < 0xff; lead += 1) {
+      const codes = Array.from({ length: 0xff - 0x40 }, (_, at) => (lead << 8) | (0x40 + at));
+      const read = codes.map(
+        (code) => `hex(convert(convert(unhex('${hexOf(code)}') using ${set})
+        using utf32))`,
+      );
+      const [[row]] = await client.query<mysql.RowDataPacket[][]>({
+        sql: `select ${read.join(",")}`,
+        rowsAsArray: true,
+      });
+      for (const [at, code] of codes.entries()) {
+        const here = decode(Buffer.from(hexOf(code), "hex"));
+        const there = textOf(row?.[at]);
+        // Where the server has no character, or one of ASCII in two bytes, there is none here.
+        if (here === undefined ? isCharacter(there) : here !== there)
+          different.push(`${hexOf(code)} ${here} ${there}`);
+      }
+    }
+    await client.end();
+    expect(different).toEqual([]);
+  });
+});
+
+function isCharacter(text: string): boolean {
+  return Array.from(text).length === 1 && text > "~" && text !== "\ufffd";
+}
+
+function hexOf(code: number): string {
+  return code.toString(16).padStart(4, "0");
+}
+
+function textOf(utf32: unknown): string {
+  const points = String(utf32).match(/.{8}/g) ?? [];
+  return points.map((point) => String.fromCodePoint(Number.parseInt(point, 16))).join("");
+}
+
+async function answersOf(way: "direct" | "through", charset: string, text: string) {
+  const client = await clientOf(way === "direct" ? port : portOf(gateway, "mysqlWire"), charset);
+  try {
+    const sql = `select '${text}' as \`${text}\`, char_length('${text}')`;
+    const [rows, fields] = await client.query<mysql.RowDataPacket[]>({ sql, rowsAsArray: true });
+    const [bound] = await client.execute({ sql: "select ? a", rowsAsArray: true }, [text]);
+    await client.query("delete from charset_words");
+    await client.query(`insert into charset_words values ('${text}')`);
+    await client.execute("insert into charset_words values (?)", [text]);
+    await client.query("insert into charset_words values (convert(0xE0B881 using utf8mb4))");
+    const [stored] = await client.query({ sql: "select w from charset_words", rowsAsArray: true });
+    const failed: unknown = await client.query(`select * from \`${text}\``).then(
+      () => "no error",
+      (error: unknown) => error,
+    );
+    const { errno, sqlMessage } = failed as mysql.QueryError & { sqlMessage?: string };
+    const told = sqlMessage?.split(" (query")[0]?.split(". Query id")[0];
+    return { texts: rows[0], names: fields.map(({ name }) => name), bound, stored, errno, told };
+  } finally {
+    await client.end();
+  }
+}
+
+async function clientOf(at: number, charset: string): Promise<mysql.Connection> {
+  const own = { host: "127.0.0.1", user, password, database: "demo" };
+  return await mysql.createConnection({ ...own, port: at, charset });
+}
