@@ -77,7 +77,7 @@ describe("answerSet", () => {
       "SET PERSIST wait_timeout = 1": 1227,
       "SET nosuch = 1": 1193,
       "SET version = 'x'": 1238,
-      "SET NAMES gbk": 1115,
+      "SET NAMES greek": 1115,
       "SET sql_mode = 'ANSI_QUOTES'": 1235,
       "SET sql_mode = 'NO_BACKSLASH_ESCAPES,STRICT_TRANS_TABLES'": 1235,
       "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE": 1235,
