@@ -22,7 +22,13 @@ export const starRocksCases = {
       try {
         const both = ["mysqlFamily", "mysqlGenerated", "engineCatalog"];
         await tested(["starRocks", ...both], server);
-        const more = ["mysqlTransactions", "mysqlPromises", "mysqlCommands", "mysqlCharsets"];
+        const more = [
+          "mysqlTransactions",
+          "mysqlPromises",
+          "mysqlCommands",
+          "mysqlCharsets",
+          "mysqlLarge",
+        ];
         const native = [...more, "mariadbExtended"];
         await tested([...both, ...native], server, "mysql");
       } finally {
@@ -49,7 +55,7 @@ export const starRocksMysqlCases = {
         const both = ["mysqlFamily", "mysqlGenerated", "engineCatalog"];
         await tested(both, { ...server, user: "alice" });
         await tested(
-          [...both, "mysqlTransactions", "mysqlCharsets"],
+          [...both, "mysqlTransactions", "mysqlCharsets", "mysqlLarge"],
           { ...server, user: "alice" },
           "mysql",
         );
