@@ -28,6 +28,7 @@ export const postgresqlCases = {
           "postgresqlPreparedPolicies",
           "postgresqlEncodings",
           "postgresqlSignals",
+          "postgresqlSlots",
           "postgresqlStatuses",
         ];
         await tested(tests, { GATEWAY_TEST_POSTGRES: server.url, SAME_ENGINE: "postgresql" });
