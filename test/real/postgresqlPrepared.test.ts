@@ -1,4 +1,11 @@
 /** What a client keeps prepared, as the server's own list tells it: each session's own, in each way of pooling connections. */
+import {
+  describeOf,
+  letters,
+  parseOf,
+  RawClient,
+  sync,
+} from "@gateway/frontends/postgres/rig/rawClient.ts";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configOf, gatewayOf, portOf } from "../e2e/gateway.ts";
@@ -180,3 +187,20 @@ it("a statement whose table is gone is left out, and its transaction goes on", a
   await client?.query("commit");
   expect((await direct.query("delete from kept where id = 8")).rowCount).toBe(1);
 });
+
+it.each(["session", "transaction"])(
+  "EXECUTE is described by it, pooled by %s",
+  async (poolMode) => {
+    const auth = { type: "basic", username: server.username, password: "none" };
+    const place = { engine: "postgresql", hosts: [server.host], database: "prepared", auth };
+    await using gateway = await gatewayOf(
+      configOf({ clusters: { local: { ...place, poolMode } } }),
+    );
+    const at = portOf(gateway, "postgresWire");
+    await using client = await RawClient.start(at, { database: "prepared" });
+    client.send(parseOf("s", "select 1 as one"), sync);
+    expect(letters(await client.until("Z"))).toBe("1Z");
+    client.send(parseOf("x", "execute s"), describeOf("S", "x"), sync);
+    expect(letters(await client.until("Z"))).toBe("1tTZ");
+  },
+);

@@ -310,8 +310,11 @@ export async function describeOn(
   if (!made.ok) return made;
   const refused = await brought(member, query, context, signal);
   if (refused !== undefined) return err(refused);
+  const { text, sent, types, finds } = made.value;
+  // The server describes EXECUTE by what is prepared: nothing where that is missing, and another's where that is there.
+  const unlisted = finds && (await broughtTo(finds, member, query, signal));
+  if (unlisted !== undefined) return err(unlisted);
   if (signal.aborted) return err(gatewayError("query.cancelled"));
-  const { text, sent, types } = made.value;
   const leave = (): void => member.destroy();
   signal.addEventListener("abort", leave, { once: true });
   try {

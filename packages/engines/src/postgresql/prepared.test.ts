@@ -70,6 +70,17 @@ describe("a statement that its client keeps prepared", () => {
     expect(server.texts()).toContain("DISCARD ALL");
   });
 
+  it("is there before EXECUTE of it is described", async () => {
+    await using server = await served();
+    await using backend = await backendOf(server, { preparedStatementsMax: 2 });
+    const executes = queryOf("execute s");
+    const prepared = () => [{ name: "s", text: "select 's'", types: [] }];
+    server.lists(["another"]);
+    await backend.describe({ ...executes, session: { ...executes.session, prepared } }, never);
+    expect(server.letters()).toMatch(/^QQPSPDS/);
+    expect(server.texts().slice(1, 3)).toEqual(['DEALLOCATE "another"', "\0select 's'\0\0\0"]);
+  });
+
   it("has nothing more to tell in a session's own connection", async () => {
     await using server = await served();
     await using backend = await backendOf(server, { poolMode: "session" });
