@@ -312,8 +312,9 @@ export async function describeOn(
   if (refused !== undefined) return err(refused);
   const { text, sent, types, finds } = made.value;
   // The server describes EXECUTE by what is prepared: nothing where that is missing, and another's where that is there.
-  const unlisted = finds && (await broughtTo(finds, member, query, signal));
-  if (unlisted !== undefined) return err(unlisted);
+  const executes = query.statement.kind === "execute";
+  const unlisted = executes && finds && (await broughtTo(finds, member, query, signal));
+  if (unlisted) return err(unlisted);
   if (signal.aborted) return err(gatewayError("query.cancelled"));
   const leave = (): void => member.destroy();
   signal.addEventListener("abort", leave, { once: true });
