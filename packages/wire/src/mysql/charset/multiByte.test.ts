@@ -77,6 +77,21 @@ describe("a character set of several bytes a character", () => {
     }
   });
 
+  it("has every character of Unicode as gb18030", () => {
+    const { decode, encode } = setFor("gb18030");
+    const planes = [
+      [0, 0xd7ff],
+      [0xe000, 0xffff],
+      [0x1_0000, 0x1_0400],
+      [0x10_fc00, 0x10_ffff],
+    ] as const;
+    for (const [from, to] of planes) {
+      const all = Array.from({ length: to - from + 1 }, (_, at) => String.fromCodePoint(from + at));
+      const text = all.join("");
+      expect(decode(encode(text)) === text).toBe(true);
+    }
+  });
+
   it("is read in pieces as in one go", () => {
     for (const name of Object.keys(digests)) {
       const { decode, encode, pieceEnd } = setFor(name);

@@ -5,7 +5,7 @@
  * texts in such a set took its second bytes for no quotation mark or escape either.
  */
 import type { CharacterSet } from "./characterSet.ts";
-import { pairsOf, quadruplesOf, type Pairs } from "./multiByteTable.ts";
+import { exchanged, pairsOf, quadruplesOf, type Pairs } from "./multiByteTable.ts";
 import { sources, type MultiByteName, type Source } from "./multiByteTables.ts";
 
 /** What reading needs. */
@@ -150,7 +150,7 @@ function encoded(reading: Reading, codes: Pairs, text: string): Uint8Array {
 
 function quadrupleOf(quadruples: Uint16Array, character: number): readonly number[] {
   const place =
-    character > 0xffff ? character - 0x1_0000 + planesFrom : quadruples.indexOf(character);
+    character > 0xffff ? character - 0x1_0000 + planesFrom : placeIn(quadruples, character);
   if (place < 0) return [question];
   return [
     0x81 + Math.floor(place / firsts),
@@ -158,4 +158,22 @@ function quadrupleOf(quadruples: Uint16Array, character: number): readonly numbe
     0x81 + (Math.floor(place / thirds) % 126),
     0x30 + (place % 10),
   ];
+}
+
+/** The place of a character of the first plane; -1 for none. They stand in the order of Unicode, but for one. */
+function placeIn(quadruples: Uint16Array, character: number): number {
+  const wanted = inOrder(character);
+  let low = 0;
+  let high = quadruples.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (inOrder(quadruples[middle] ?? 0) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return quadruples[low] === character ? low : -1;
+}
+
+/** Where the one that took another's place stands. */
+function inOrder(character: number): number {
+  return character === exchanged.now ? exchanged.before : character;
 }

@@ -77,15 +77,17 @@ function putSyllables(pairs: Pairs): void {
     }
 }
 
+/** The standard gave ḿ, which had four bytes, two of them, and its place to one of those that users make up. */
+export const exchanged = { before: 0x1e3f, now: 0xe7c7 } as const;
+
 /** Characters of the first plane that a set says in four bytes, in their order there. */
 export function quadruplesOf(pairs: Pairs): Uint16Array<ArrayBuffer> {
   const known = new Set(pairs);
   const units: number[] = [];
   for (let unit = 0x80; unit < 0x1_0000; unit += 1) {
     const half = unit >= 0xd800 && unit <= 0xdfff;
-    // The standard gave ḿ, which stood here, two bytes, and its place to one of those that users make up.
-    if (unit === 0x1e3f) units.push(0xe7c7);
-    else if (!half && !known.has(unit) && unit !== 0xe7c7) units.push(unit);
+    if (unit === exchanged.before) units.push(exchanged.now);
+    else if (!half && !known.has(unit) && unit !== exchanged.now) units.push(unit);
   }
   return Uint16Array.from(units);
 }
