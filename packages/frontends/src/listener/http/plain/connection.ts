@@ -47,6 +47,8 @@ class PlainConnection implements ResponseOwner {
   /** Bytes that had passed at the last look, which is taken in silence only, and how long none have since. */
   #passed = 0;
   #silentMs = 0;
+  /** `node:http` has the connection. */
+  #isElsewhere = false;
 
   constructor(socket: Socket, serving: PlainServing) {
     this.socket = socket;
@@ -114,6 +116,7 @@ class PlainConnection implements ResponseOwner {
 
   #handOver(bytes: Buffer): void {
     const { socket } = this;
+    this.#isElsewhere = true;
     socket.off("data", this.#onData);
     socket.off("drain", this.#onDrain);
     socket.off("timeout", this.#onTimeout);
@@ -133,7 +136,7 @@ class PlainConnection implements ResponseOwner {
   readonly #onTimeout = (): void => {
     const passed = this.#bytesPassed();
     setImmediate(() => {
-      if (this.#bytesPassed() === passed) this.#onSilence(passed);
+      if (!this.#isElsewhere && this.#bytesPassed() === passed) this.#onSilence(passed);
     });
   };
 
