@@ -22,7 +22,8 @@ describe("plain requests beside node:http", () => {
       const answers = await Promise.all([ours.answer(pieces), theirs.answer(pieces)]);
       expect(answers[0], `seed ${seed}: ${JSON.stringify(pieces)}`).toEqual(answers[1]);
     }
-    expect(ours.plain()).toBeGreaterThan(100);
+    // Some hundred and twenty of them; chance never brings so few.
+    expect(ours.plain()).toBeGreaterThan(40);
     expect(theirs.plain()).toBe(0);
   });
 
