@@ -18,13 +18,12 @@ export const maskedQueries = {
 /** At night, so that whoever watches sees how far it is. */
 const saidEach = 1_000;
 
-/** Chance may bring so many where `expected` is what it brings on average. */
-function atMost(expected: number): number {
-  return expected + 4 * Math.sqrt(expected);
-}
-
-/** `open`: the pair over that engine; the suite closes it. */
-export function maskedSuite(engine: Engine, open: () => Promise<Pair>): void {
+/** `open`: the pair over that engine; the suite closes it. `numRuns`: how many queries. */
+export function maskedSuite(
+  engine: Engine,
+  open: () => Promise<Pair>,
+  numRuns = maskedQueries.count,
+): void {
   describe(`what a policy hides, ${engine}`, () => {
     let pair: Pair;
     beforeAll(async () => {
@@ -35,7 +34,6 @@ export function maskedSuite(engine: Engine, open: () => Promise<Pair>): void {
     it(
       "changes no result of any query, and few queries are refused",
       async () => {
-        const numRuns = maskedQueries.count;
         let done = 0;
         let refused = 0;
         let failed = 0;
@@ -56,10 +54,10 @@ export function maskedSuite(engine: Engine, open: () => Promise<Pair>): void {
           }),
           { numRuns },
         );
-        expect(refused).toBeLessThan(atMost(numRuns / 10));
-        expect(failed).toBeLessThan(atMost(numRuns / 3));
+        expect(refused).toBeLessThan(numRuns / 10);
+        expect(failed).toBeLessThan(numRuns / 3);
         // Without the policy many of them tell the two databases apart.
-        expect(told).toBeGreaterThan(numRuns / 1_000);
+        expect(told).toBeGreaterThan(numRuns / 100);
       },
       maskedQueries.timeoutMs,
     );
