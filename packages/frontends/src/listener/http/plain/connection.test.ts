@@ -10,10 +10,7 @@ const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 describe("a connection whose requests are plain", () => {
   it("has one request answered after the other, whenever they come", async () => {
     const waiting: HttpResponse[] = [];
-    await using side = await sideOf(true, longTimes, async (_request, response) => {
-      waiting.push(response);
-      return "";
-    });
+    await using side = await holdingBack(waiting);
     const client = await clientOf(side);
     client.write(get("/1"));
     const first = await next(waiting);
@@ -28,10 +25,7 @@ describe("a connection whose requests are plain", () => {
 
   it("gets what comes too early in great amounts read later", async () => {
     const waiting: HttpResponse[] = [];
-    await using side = await sideOf(true, longTimes, async (_request, response) => {
-      waiting.push(response);
-      return "";
-    });
+    await using side = await holdingBack(waiting);
     const client = await clientOf(side);
     client.write(get("/1"));
     const first = await next(waiting);
@@ -46,10 +40,7 @@ describe("a connection whose requests are plain", () => {
 
   it("tells its answer when the client leaves, and writes nothing any more", async () => {
     const waiting: HttpResponse[] = [];
-    await using side = await sideOf(true, longTimes, async (_request, response) => {
-      waiting.push(response);
-      return "";
-    });
+    await using side = await holdingBack(waiting);
     const client = await clientOf(side);
     client.write(get("/"));
     const response = await next(waiting);
@@ -64,10 +55,7 @@ describe("a connection whose requests are plain", () => {
 
   it("waits with its bytes for a client that takes none", async () => {
     const waiting: HttpResponse[] = [];
-    await using side = await sideOf(true, longTimes, async (_request, response) => {
-      waiting.push(response);
-      return "";
-    });
+    await using side = await holdingBack(waiting);
     const client = await clientOf(side);
     client.pause();
     client.write(get("/"));
@@ -144,10 +132,7 @@ describe("a connection whose requests are plain", () => {
   it("ends when its client takes nothing of an answer", async () => {
     const waiting: HttpResponse[] = [];
     const times = { keepAliveMs: 20, requestMs: 20, stalledMs: 100 };
-    await using side = await sideOf(true, times, async (_request, response) => {
-      waiting.push(response);
-      return "";
-    });
+    await using side = await holdingBack(waiting, times);
     const client = await clientOf(side);
     client.pause();
     client.write(get("/"));
@@ -174,6 +159,14 @@ describe("a connection whose requests are plain", () => {
     expect(seen.map((request) => request instanceof PlainRequest)).toEqual([true, false, false]);
   });
 });
+
+/** Answers nothing by itself: the test does. */
+function holdingBack(waiting: HttpResponse[], times = longTimes): Promise<Side> {
+  return sideOf(true, times, async (_request, response) => {
+    waiting.push(response);
+    return "";
+  });
+}
 
 async function clientOf({ port }: Side): Promise<Socket> {
   const client = connect({ port, host: "127.0.0.1", noDelay: true });

@@ -18,8 +18,10 @@ import { servePlain, type PlainServing } from "../connection.ts";
 import { PlainRequest } from "../request.ts";
 
 const clock = { unixMs: () => 1_700_000_000_000 };
+export type PlainTimes = Pick<PlainServing, "keepAliveMs" | "requestMs" | "stalledMs">;
+
 const keepAliveMs = 75_000;
-export const longTimes = { keepAliveMs, requestMs: 60_000, stalledMs: 300_000 } as const;
+export const longTimes: PlainTimes = { keepAliveMs, requestMs: 60_000, stalledMs: 300_000 };
 
 /** What one of the two made of a connection. */
 export interface Answered {
@@ -41,7 +43,7 @@ export interface Side extends AsyncDisposable {
 /** `plainly`: reads plain requests itself. */
 export async function sideOf(
   plainly: boolean,
-  times: Pick<PlainServing, "keepAliveMs" | "requestMs" | "stalledMs"> = longTimes,
+  times = longTimes,
   answer: (request: HttpRequest, response: HttpResponse) => Promise<string> = echo,
 ): Promise<Side> {
   let plain = 0;
