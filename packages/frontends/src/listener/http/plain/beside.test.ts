@@ -17,13 +17,13 @@ describe("plain requests beside node:http", () => {
   it("are answered byte for byte the same, and so is whatever comes behind them", async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const chance = new Chance(seed);
-    for (let count = 0; count < 400; count += 1) {
+    for (let count = 0; count < 600; count += 1) {
       const pieces = connectionBy(chance);
       const answers = await Promise.all([ours.answer(pieces), theirs.answer(pieces)]);
       expect(answers[0], `seed ${seed}: ${JSON.stringify(pieces)}`).toEqual(answers[1]);
     }
-    // Some hundred and twenty of them; chance never brings so few.
-    expect(ours.plain()).toBeGreaterThan(40);
+    // Near two hundred are: chance never brings so few.
+    expect(ours.plain()).toBeGreaterThan(100);
     expect(theirs.plain()).toBe(0);
   });
 
