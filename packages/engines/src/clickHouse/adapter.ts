@@ -103,7 +103,7 @@ class ClickHouseBackend implements Backend {
     return streamOf(this.course(query, signal));
   }
 
-  course(query: Identified, signal: AbortSignal): Course {
+  course(query: Identified, signal: AbortSignal, whole: boolean = false): Course {
     const caller = callerOf(query, this.#config);
     if (!caller.ok) return refused(caller.error);
     const used = readSessionStatement(query.engineSql, "clickhouse");
@@ -131,7 +131,7 @@ class ClickHouseBackend implements Backend {
     };
     const shown = query.parameters.length === 0 ? query.engineSql : undefined;
     const described = (): Promise<readonly Column[]> => this.#columnsOf(submission, judged.value);
-    return this.#run({ submission, judged: judged.value, shown, described }, signal);
+    return this.#run({ submission, judged: judged.value, shown, whole, described }, signal);
   }
 
   async describe(
@@ -230,14 +230,14 @@ class ClickHouseBackend implements Backend {
   }
 
   *#run(
-    statement: Pick<Running, "submission" | "judged" | "shown" | "described">,
+    statement: Pick<Running, "submission" | "judged" | "shown" | "whole" | "described">,
     signal: AbortSignal,
   ): Course {
     if (signal.aborted) return yield* refused(gatewayError("query.cancelled"));
     if (this.#closed !== undefined) return yield* refused(gatewayError("cluster.connectFailed"));
-    const { submission, judged, shown, described } = statement;
-    const { clock } = this.#host;
-    const running: Running = { wire: this.#wire, clock, submission, judged, shown, described };
+    const { submission, judged, shown, whole, described } = statement;
+    const [wire, { clock }] = [this.#wire, this.#host];
+    const running: Running = { wire, clock, submission, judged, shown, whole, described };
     const trace: Trace = { open: false, response: undefined };
     let last: LastEvent | undefined;
     try {
@@ -342,7 +342,7 @@ class ClickHouseBackend implements Backend {
     const judged: Judged = { reads: true, describable: false, tag: "" };
     const rows: (readonly unknown[])[] = [];
     const statement = { wire, clock: this.#host.clock, submission, judged, shown: more.shown };
-    const running: Running = { ...statement, described: async () => [] };
+    const running: Running = { ...statement, whole: false, described: async () => [] };
     const trace: Trace = { open: false, response: undefined };
     try {
       const events = runStatement(running, trace, signal);

@@ -70,7 +70,7 @@ export class Requests {
     }
   }
 
-  async #route(request: HttpRequest, response: HttpResponse): Promise<void> {
+  #route(request: HttpRequest, response: HttpResponse): Promise<void> | void {
     const peer = this.#peers.of(request);
     if (!peer.ok) return send(request, response, peer.error.status, `${peer.error.text}\n`);
     const { method = "GET", url = "/" } = request;
@@ -84,7 +84,7 @@ export class Requests {
         if (this.#draining) return refuse(request, response, gatewayError("gateway.draining"));
         return send(request, response, 200, "Ok.\n");
       case "statement":
-        return await this.#statement({ request, response, peer: peer.value, queryString });
+        return this.#statement({ request, response, peer: peer.value, queryString });
       case "notAllowed":
         response.setHeader(
           "Allow",

@@ -28,7 +28,7 @@ export interface LongText {
   /** The client's dialect. */
   readonly dialect: Dialect;
   /** Whatever else the frontend reads of the text; false where a text inside it has too many tokens. */
-  readonly also?: (sql: string, tokensMax: number) => Steps<boolean>;
+  readonly also?: ((sql: string, tokensMax: number) => Steps<boolean>) | undefined;
   readonly limits: Pick<ListenerConfig, "maxStatementTokens">;
   readonly user: string;
   /** The reading stops when the client is gone. */

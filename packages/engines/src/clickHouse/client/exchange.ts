@@ -27,6 +27,8 @@ export type BodyStep =
 export interface Body {
   /** What is next; a promise only where it is not there yet. Not asked again before it answered. */
   next(): BodyStep | Promise<BodyStep>;
+  /** All of it, where it came in one piece and its end is here; undefined where it is to be asked for. Asked before `next`. */
+  whole(): Uint8Array | undefined;
   /** Ends the request, wherever it is. What was not read is lost. Does nothing behind the end. */
   drop(): void;
 }
@@ -37,6 +39,7 @@ const bytesAheadMax = 256 * 1024;
 const pieceBytes = 128;
 
 const end: BodyStep = { kind: "end" };
+const nothing = new Uint8Array(0);
 
 /** Resolves with the head, or why there is none. The abort of a signal ends the body as well. */
 export function exchange(
@@ -122,6 +125,14 @@ class Exchange implements Answering, Body {
     return new Promise((resolve) => {
       this.#reader = resolve;
     });
+  }
+
+  whole(): Uint8Array | undefined {
+    if (this.#last !== end || this.#pieces.length > 1) return undefined;
+    const bytes = this.#pieces[0];
+    if (bytes === undefined) return nothing;
+    this.#taken();
+    return bytes;
   }
 
   drop(): void {

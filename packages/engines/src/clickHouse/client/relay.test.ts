@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
-import type { Relay } from "@gateway/core/query/query.ts";
+import { answerOf, nextOf } from "@gateway/core/query/course.ts";
+import type { Identified, Relay } from "@gateway/core/query/query.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { hostOf, identifiedOf, never, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
@@ -16,7 +17,17 @@ type Answer = (response: ServerResponse) => void;
 const rows = Buffer.from([0xff, 0x00, 0x80, 0x0a]);
 const relay: Relay = { fields: [], form: [], acceptEncoding: undefined, body: undefined };
 
-describe("a relayed statement", () => {
+describe.each([
+  ["event by event", false],
+  ["at once where it is all there", true],
+])("a relayed statement, read %s", (_, whole) => {
+  const eventsOf = (
+    backend: Backend,
+    sql: string,
+    asked: Relay,
+  ): Promise<readonly ResultEvent[]> =>
+    whole ? eventsAtOnce(backend, sql, asked) : eventsInTurn(backend, sql, asked);
+
   it("passes the bytes of its answer and the headers about them, and no other", async () => {
     const { backend, seen } = await backendOf((response) => {
       response.writeHead(200, {
@@ -55,6 +66,40 @@ describe("a relayed statement", () => {
     expect(request?.headers["content-encoding"]).toBe("gzip");
     expect(request?.body).toEqual(Buffer.concat([rows, rows]));
   });
+
+  it("has failed when the server marks an exception behind the rows, in the server's words", async () => {
+    const text = "Code: 395. DB::Exception: wrong. (FUNCTION_THROW_IF) (version 25.11)\n";
+    const tag = "0123456789abcdef";
+    const { backend } = await backendOf((response) => {
+      response.writeHead(200, { "X-ClickHouse-Exception-Tag": tag });
+      response.write(rows);
+      response.write(
+        `\r\n__exception__\r\n${tag}\r\n${text}${text.length} ${tag}\r\n__exception__\r\n`,
+        () => response.destroy(),
+      );
+    });
+    const events = await eventsOf(backend, "select 1", relay);
+    expect(events.at(-1)).toMatchObject({
+      kind: "failed",
+      error: { vendor: { of: "clickHouse", code: 395, name: "FUNCTION_THROW_IF" } },
+    });
+  });
+
+  it("does not take rows for an exception, and nothing that broke off for whole", async () => {
+    const text = "Code: 395. DB::Exception: no. (X_Y_Z) (version 1)\n";
+    const read = await backendOf((response) => response.end(text));
+    expect((await eventsOf(read.backend, "select 1", relay)).at(-1)).toMatchObject({
+      kind: "done",
+    });
+    const cut = await backendOf((response) => response.write(rows, () => response.destroy()));
+    const broken = (await eventsOf(cut.backend, "select 1", relay)).at(-1);
+    expect(broken).toMatchObject({ kind: "failed", error: { code: "engine.broken" } });
+    expect(broken).not.toHaveProperty("error.vendor");
+  });
+});
+
+describe("a relayed statement", () => {
+  const eventsOf = eventsInTurn;
 
   it("tells the server's log the client's tags, unless the client said what stands there", async () => {
     const { backend, seen } = await backendOf((response) => response.end());
@@ -103,34 +148,29 @@ describe("a relayed statement", () => {
     expect(relayedAsk(named, config, user).ok).toBe(true);
   });
 
-  it("has failed when the server marks an exception behind the rows, in the server's words", async () => {
-    const text = "Code: 395. DB::Exception: wrong. (FUNCTION_THROW_IF) (version 25.11)\n";
+  it("says in one event what came with its end, and an exception in its place", async () => {
     const tag = "0123456789abcdef";
-    const { backend } = await backendOf((response) => {
-      response.writeHead(200, { "X-ClickHouse-Exception-Tag": tag });
-      response.write(rows);
-      response.write(
-        `\r\n__exception__\r\n${tag}\r\n${text}${text.length} ${tag}\r\n__exception__\r\n`,
-        () => response.destroy(),
-      );
-    });
-    const events = await eventsOf(backend, "select 1", relay);
-    expect(events.at(-1)).toMatchObject({
-      kind: "failed",
-      error: { vendor: { of: "clickHouse", code: 395, name: "FUNCTION_THROW_IF" } },
-    });
-  });
-
-  it("does not take rows for an exception, and nothing that broke off for whole", async () => {
     const text = "Code: 395. DB::Exception: no. (X_Y_Z) (version 1)\n";
-    const whole = await backendOf((response) => response.end(text));
-    expect((await eventsOf(whole.backend, "select 1", relay)).at(-1)).toMatchObject({
-      kind: "done",
+    const marked = `\r\n__exception__\r\n${tag}\r\n${text}${text.length} ${tag}\r\n__exception__\r\n`;
+    let body: Buffer = rows;
+    const { backend } = await backendOf((response) => {
+      response.setHeader("X-ClickHouse-Exception-Tag", tag);
+      response.end(body);
     });
-    const cut = await backendOf((response) => response.write(rows, () => response.destroy()));
-    const broken = (await eventsOf(cut.backend, "select 1", relay)).at(-1);
-    expect(broken).toMatchObject({ kind: "failed", error: { code: "engine.broken" } });
-    expect(broken).not.toHaveProperty("error.vendor");
+    const kindsOf = async () => {
+      const kinds: string[] = [];
+      const course = backend.course?.(relayedOf("select 1", relay), never, true);
+      if (course === undefined) throw new Error("no course");
+      for (;;) {
+        const step = await nextOf(course);
+        if (step.done === true) return kinds;
+        const event = step.value;
+        kinds.push(event.kind === "done" && event.whole?.batch ? "whole" : event.kind);
+      }
+    };
+    expect(await kindsOf()).toEqual(["whole"]);
+    body = Buffer.from(marked);
+    expect(await kindsOf()).toEqual(["columns", "batch", "failed"]);
   });
 
   it("answers blocks, and no bytes, where nobody may count the rows", async () => {
@@ -184,14 +224,29 @@ async function backendOf(answer: Answer) {
   return { backend, seen };
 }
 
-async function eventsOf(
+function relayedOf(sql: string, asked: Relay): Identified {
+  return { ...identifiedOf(sql), relay: asked, takes: ["clickHouseBody"] };
+}
+
+async function eventsInTurn(
   backend: Backend,
   sql: string,
   asked: Relay,
 ): Promise<readonly ResultEvent[]> {
   const events: ResultEvent[] = [];
-  const query = { ...identifiedOf(sql), relay: asked, takes: ["clickHouseBody"] as const };
-  for await (const event of backend.execute(query, never)) events.push(event);
+  for await (const event of backend.execute(relayedOf(sql, asked), never)) events.push(event);
+  return events;
+}
+
+async function eventsAtOnce(
+  backend: Backend,
+  sql: string,
+  asked: Relay,
+): Promise<readonly ResultEvent[]> {
+  const course = backend.course?.(relayedOf(sql, asked), never, true);
+  if (course === undefined) throw new Error("no course");
+  const events: ResultEvent[] = [];
+  for await (const event of await answerOf(course)) events.push(event);
   return events;
 }
 

@@ -4,8 +4,9 @@
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import { gatewayError } from "@gateway/core/error.ts";
-import type { LastEvent } from "@gateway/core/query/event.ts";
+import type { ColumnsEvent, DoneEvent, LastEvent, WholeResult } from "@gateway/core/query/event.ts";
 import { waited, type Course } from "@gateway/core/query/course.ts";
+import type { Batch } from "@gateway/core/type/vector.ts";
 import { errorOf, readException, vendorOf } from "../errors.ts";
 import type { HttpResponse } from "./exchange.ts";
 import { doneOf, failedBy, sent, type Running, type Trace } from "./run.ts";
@@ -37,13 +38,28 @@ export function* runRelayed(
   const startedMs = running.clock.nowMs();
   const response = yield* sent(running, trace, signal);
   if ("code" in response) return failedBy(response);
-  const headers = passedFrom(response);
-  yield {
-    kind: "columns",
-    columns: [],
-    native: { format: "clickHouseBody", bytes: nothing, headers },
-  };
+  const columns = columnsOf(response);
   const tail = new Tail();
+  const ended = (broken: string | undefined): GatewayError | undefined => {
+    const failed = endOf(tail, { response, broken, running });
+    trace.open = failed !== undefined && failed.vendor === undefined;
+    return failed;
+  };
+  const done = (bytes: number): DoneEvent => {
+    const executionMs = running.clock.nowMs() - startedMs;
+    return doneOf(running, response, { queueMs: 0, executionMs, rows: 0, bytes });
+  };
+  const whole = running.whole ? response.body.whole() : undefined;
+  if (whole !== undefined) {
+    tail.add(whole);
+    const batch = whole.length === 0 ? undefined : batchOf(whole);
+    const failed = ended(undefined);
+    if (failed === undefined) return doneWith(done(whole.length), { columns, batch });
+    yield columns;
+    if (batch !== undefined) yield { kind: "batch", batch };
+    return failedBy(failed);
+  }
+  yield columns;
   let bytes = 0;
   let broken: string | undefined;
   for (;;) {
@@ -51,19 +67,29 @@ export function* runRelayed(
     const step = due instanceof Promise ? yield* waited(due) : due;
     if (step.kind === "failed") broken = step.reason;
     if (step.kind !== "bytes") break;
-    const piece = step.bytes;
-    tail.add(piece);
-    bytes += piece.length;
-    yield {
-      kind: "batch",
-      batch: { form: "native", format: "clickHouseBody", rows: 0, bytes: piece },
-    };
+    tail.add(step.bytes);
+    bytes += step.bytes.length;
+    yield { kind: "batch", batch: batchOf(step.bytes) };
   }
-  const failed = endOf(tail, { response, broken, running });
-  trace.open = failed !== undefined && failed.vendor === undefined;
-  if (failed !== undefined) return failedBy(failed);
-  const executionMs = running.clock.nowMs() - startedMs;
-  return doneOf(running, response, { queueMs: 0, executionMs, rows: 0, bytes });
+  const failed = ended(broken);
+  return failed === undefined ? done(bytes) : failedBy(failed);
+}
+
+function columnsOf(response: HttpResponse): ColumnsEvent {
+  const headers = passedFrom(response);
+  return {
+    kind: "columns",
+    columns: [],
+    native: { format: "clickHouseBody", bytes: nothing, headers },
+  };
+}
+
+function batchOf(bytes: Uint8Array): Batch {
+  return { form: "native", format: "clickHouseBody", rows: 0, bytes };
+}
+
+function doneWith({ stats, updateType, updateCount }: DoneEvent, whole: WholeResult): DoneEvent {
+  return { kind: "done", stats, updateType, updateCount, whole };
 }
 
 function passedFrom(response: HttpResponse): Readonly<Record<string, string>> {

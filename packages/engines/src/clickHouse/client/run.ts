@@ -31,6 +31,8 @@ export interface Running {
   readonly judged: Judged;
   /** The client's own text, where positions in it hold. */
   readonly shown: string | undefined;
+  /** A result that is there with its end may come with it. */
+  readonly whole: boolean;
   /** Columns of an answer without a block. */
   readonly described: () => Promise<Block["columns"]>;
 }

@@ -65,23 +65,34 @@ function alike(name: string): string {
   return name.toLowerCase().replaceAll("_", "-");
 }
 
-/** Judges the credential of a request. */
-export async function logIn(
+/** Judges the credential of a request. A promise only where the door is asked. */
+export function logIn(
   door: Pick<Door, "authenticate" | "refused">,
   sender: Sender,
-): Promise<Result<Login, GatewayError>> {
+): Promise<Result<Login, GatewayError>> | Result<never, GatewayError> {
   const presented = presentedBy(sender);
   const at: PresentedAt = { frontend: "clickhouseHttp", address: sender.address, patienceMs };
-  const refused = (error: GatewayError, kind: Presented["kind"]): Result<never, GatewayError> => {
-    door.refused(error.code, { kind, user: claimedUser(sender) }, at);
-    return err(error);
-  };
-  if (!presented.ok) return refused(presented.error, "nothing");
+  if (!presented.ok) return refused(door, presented.error, { sender, at, kind: "nothing" });
   const { kind } = presented.value;
   if (kind !== "nothing" && !sender.mayTakeCredentials) {
-    return refused(gatewayError("auth.cleartext"), kind);
+    return refused(door, gatewayError("auth.cleartext"), { sender, at, kind });
   }
-  return await door.authenticate(presented.value, at);
+  return door.authenticate(presented.value, at);
+}
+
+interface Refused {
+  readonly sender: Sender;
+  readonly at: PresentedAt;
+  readonly kind: Presented["kind"];
+}
+
+function refused(
+  door: Pick<Door, "refused">,
+  error: GatewayError,
+  { sender, at, kind }: Refused,
+): Result<never, GatewayError> {
+  door.refused(error.code, { kind, user: claimedUser(sender) }, at);
+  return err(error);
 }
 
 /** What the request shows: the one place that holds a credential, otherwise its connection's certificate. */

@@ -26,20 +26,23 @@ export interface Execution {
   readonly changed: (change: SessionChange) => void;
 }
 
-/** Resolves when the answer is over and the engine is done. */
-export async function execute(execution: Execution): Promise<void> {
+/** Over when the answer is and the engine is done. A promise only where one of them is waited for. */
+export function execute(execution: Execution): Promise<void> | undefined {
   const { events } = execution;
   const rows = new Rows(execution);
-  if (Symbol.asyncIterator in events) {
-    for await (const event of events) {
-      const due = tell(event, rows, execution);
-      if (due !== undefined) await due;
-    }
-    return;
-  }
+  if (Symbol.asyncIterator in events) return tellAll(events, rows, execution);
   // What is all here goes out as one, with its length.
   if (events.at(-1)?.kind === "done") execution.answer.holdAll();
-  for (const event of events) {
+  for (let at = 0; at < events.length; at += 1) {
+    const event = events[at];
+    const due = event && tell(event, rows, execution);
+    if (due !== undefined) return due.then(() => tellAll(events.slice(at + 1), rows, execution));
+  }
+  return undefined;
+}
+
+async function tellAll(events: Events, rows: Rows, execution: Execution): Promise<void> {
+  for await (const event of events) {
     const due = tell(event, rows, execution);
     if (due !== undefined) await due;
   }

@@ -58,9 +58,10 @@ export function sessionFor(parts: SessionParts): Session {
 
 function visibleHeaders({ headers }: HttpRequest): ReadonlyMap<string, string> {
   const visible = new Map<string, string>();
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
     if (value === undefined || hiddenHeaders.has(name)) continue;
-    visible.set(name, Array.isArray(value) ? value.join(", ") : value);
+    visible.set(name, typeof value === "string" ? value : value.join(", "));
   }
   return visible;
 }

@@ -20,7 +20,7 @@ import type { ClickhouseConfig } from "../config.ts";
 import { formatOf } from "../encode.ts";
 import { named } from "../errors.ts";
 import type { Pending } from "../read/body.ts";
-import type { Fields } from "../read/fields.ts";
+import type { Fields, SessionAsked } from "../read/fields.ts";
 import { createsTemporary } from "../read/firstWords.ts";
 import { insertForm } from "../read/insertForm.ts";
 import { numberedParameters } from "../read/namedParameters.ts";
@@ -55,13 +55,18 @@ export interface Served {
 }
 
 /** Runs it and answers. Resolves when both the client and the engine are done with it. */
-export async function answerStatement(asked: Asked, served: Served): Promise<void> {
-  const { fields, login } = asked;
-  if (fields.session === undefined) return answerIn(undefined, asked, served);
-  const taken = served.sessions.take(login.identity.user, fields.session);
+export function answerStatement(asked: Asked, served: Served): Promise<void> {
+  const { session } = asked.fields;
+  return session === undefined
+    ? answerIn(undefined, asked, served)
+    : answerInSession(session, asked, served);
+}
+
+async function answerInSession(session: SessionAsked, asked: Asked, served: Served): Promise<void> {
+  const taken = served.sessions.take(asked.login.identity.user, session);
   if (!taken.ok) return refuse(asked, taken.error);
-  using session = taken.value;
-  return await answerIn(session.held, asked, served);
+  using lent = taken.value;
+  return await answerIn(lent.held, asked, served);
 }
 
 async function answerIn(
@@ -86,7 +91,11 @@ async function answerIn(
   const limit = limitMs === undefined ? undefined : served.host.clock.timer(limitMs, late);
   const answer = asked.answerOf(queryId);
   try {
-    await executed(prepared.value, answer, { held, asked, served });
+    const { query, events } = prepared.value;
+    const asking = events ?? eventsFrom(served.door, query, canceller.signal);
+    const given = asking instanceof Promise ? await asking : asking;
+    const due = executed(given, prepared.value, { answer, canceller, held });
+    if (due !== undefined) await due;
   } finally {
     // Not by `using`, which asks for what to call by a name that it makes: a microsecond of each query.
     answer.left();
@@ -103,15 +112,20 @@ function clientIdOf(asked: Asked): string | undefined {
   return asked.fields.queryId ?? headerOf(asked, "x-clickhouse-query-id");
 }
 
-async function executed(
-  { query, events, format, settings }: Prepared,
-  answer: Answer,
-  { held, asked: { canceller }, served }: Omit<Preparing, "text">,
-): Promise<void> {
-  const asking = events ?? eventsFrom(served.door, query, canceller.signal);
-  await execute({
+interface Executing {
+  readonly answer: Answer;
+  readonly canceller: Canceller;
+  readonly held: HeldSession | undefined;
+}
+
+function executed(
+  events: Answered,
+  { format, settings }: Prepared,
+  { answer, canceller, held }: Executing,
+): Promise<void> | undefined {
+  return execute({
     answer,
-    events: asking instanceof Promise ? await asking : asking,
+    events,
     canceller,
     format: formatOf(format),
     look: lookOf(settings),
@@ -271,7 +285,7 @@ function refusalOfKind(
   if (transactionKinds.has(kind)) {
     return gatewayError("query.unsupported", { message: `${tag} is not known over HTTP` });
   }
-  if (createsTemporary(sql)) {
+  if (kind === "ddl" && createsTemporary(sql)) {
     const message = "temporary tables do not outlive their statement here";
     return gatewayError("query.unsupported", { message });
   }
@@ -289,15 +303,7 @@ function relayOf(
 ): Relay {
   const { fields, request } = asked;
   const form: [string, string][] = [["default_format", format]];
-  const of = settings.size === 0 ? noSettings : new Map(settings);
-  // Whoever leaves ends the query, whatever the client says, and the gateway says so to the server itself.
-  of.delete("cancel_http_readonly_queries_on_client_close");
-  // These are about the form of an answer, which the gateway may write itself.
-  for (const name of formSettings) {
-    const value = of.get(name);
-    of.delete(name);
-    if (value !== undefined) form.push([name, value]);
-  }
+  const of = settings.size === 0 ? settings : formOf(settings, form);
   if (fields.compress) form.push(["compress", "1"]);
   if (fields.waitsForEnd) form.push(["wait_end_of_query", "1"]);
   return {
@@ -308,8 +314,22 @@ function relayOf(
   };
 }
 
-/** Never written to: nothing is taken out of none. */
-const noSettings = new Map<string, string>();
+/** What is left of them without those about the form of an answer, which the gateway may write itself: these go to `form`. */
+function formOf(
+  settings: ReadonlyMap<string, string>,
+  form: [string, string][],
+): ReadonlyMap<string, string> {
+  const of = new Map(settings);
+  // Whoever leaves ends the query, whatever the client says, and the gateway says so to the server itself.
+  of.delete("cancel_http_readonly_queries_on_client_close");
+  for (const name of formSettings) {
+    const value = of.get(name);
+    of.delete(name);
+    if (value !== undefined) form.push([name, value]);
+  }
+  return of;
+}
+
 const formSettings = ["client_protocol_version", "enable_http_compression"] as const;
 
 /** The rows of an `INSERT` as they come. Whoever stops reading leaves the connection as it is. */

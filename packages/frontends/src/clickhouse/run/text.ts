@@ -4,7 +4,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { SignalledClient } from "@gateway/core/tool/canceller.ts";
 import { areLong, type DecodingClient } from "../../listener/longBytes.ts";
-import { longTexts } from "../../listener/longTexts.ts";
+import { longTexts, type LongText } from "../../listener/longTexts.ts";
 import { hasBody, readBody, unpacked } from "../read/body.ts";
 import { firstWords } from "../read/firstWords.ts";
 import { formatReading } from "../read/formatClause.ts";
@@ -100,19 +100,35 @@ function admitted(
   { config, host }: Served,
   body: Text["body"],
 ): MayWait<Read> {
-  const limits = { dialect: "clickhouse", limits: config, ...clientOf(asked) } as const;
-  const reading = longTexts.admit({ ...limits, sql: written, also: formatAhead }, host.slices);
-  if (reading === undefined) return ok({ ...formatReading(written), body });
-  const readOn = async (): Promise<Read> => {
-    const refused = await reading;
-    if (refused !== undefined) return err(refused);
-    const { sql, format } = formatReading(written);
-    const again =
-      format === undefined ? undefined : longTexts.admit({ ...limits, sql }, host.slices);
-    const refusedAgain = again && (await again);
-    return refusedAgain === undefined ? ok({ sql, format, body }) : err(refusedAgain);
-  };
-  return readOn();
+  const { user, client } = clientOf(asked);
+  const admit = (
+    sql: string,
+    also?: LongText["also"],
+  ): Promise<GatewayError | undefined> | undefined =>
+    longTexts.admit(
+      { sql, dialect: "clickhouse", also, limits: config, user, client },
+      host.slices,
+    );
+  const reading = admit(written, formatAhead);
+  if (reading !== undefined) return readOn(written, reading, admit, body);
+  const { sql, format } = formatReading(written);
+  return ok({ sql, format, body });
+}
+
+type Admit = (sql: string) => Promise<GatewayError | undefined> | undefined;
+
+async function readOn(
+  written: string,
+  reading: Promise<GatewayError | undefined>,
+  admit: Admit,
+  body: Text["body"],
+): Promise<Read> {
+  const refused = await reading;
+  if (refused !== undefined) return err(refused);
+  const { sql, format } = formatReading(written);
+  const again = format === undefined ? undefined : admit(sql);
+  const refusedAgain = again && (await again);
+  return refusedAgain === undefined ? ok({ sql, format, body }) : err(refusedAgain);
 }
 
 function* formatAhead(sql: string) {

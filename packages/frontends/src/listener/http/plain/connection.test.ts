@@ -53,6 +53,31 @@ describe("a connection whose requests are plain", () => {
     response.end();
   });
 
+  it("tells those who listen still, once where they asked for that, in their order", async () => {
+    const waiting: HttpResponse[] = [];
+    await using side = await holdingBack(waiting);
+    const client = await clientOf(side);
+    client.write(get("/"));
+    const response = await next(waiting);
+    const told: string[] = [];
+    const never = (): void => void told.push("never");
+    const closed = new Promise<void>((resolve) => {
+      response.on("close", () => void told.push("first"));
+      response.once("close", never);
+      response.once("close", () => {
+        told.push("second");
+        response.on("close", never);
+      });
+      response.once("drain", never);
+      response.on("close", resolve);
+    });
+    response.off("close", never);
+    response.end("one");
+    await closed;
+    client.destroy();
+    expect(told).toEqual(["first", "second"]);
+  });
+
   it("waits with its bytes for a client that takes none", async () => {
     const waiting: HttpResponse[] = [];
     await using side = await holdingBack(waiting);

@@ -128,7 +128,7 @@ class PlainConnection implements ResponseOwner {
     socket.resume();
   }
 
-  readonly #onDrain = (): void => void this.#response?.emit("drain");
+  readonly #onDrain = (): void => this.#response?.tell("drain");
 
   readonly #onClose = (): void => this.#response?.gone();
 
