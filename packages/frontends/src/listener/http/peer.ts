@@ -1,7 +1,8 @@
 /**
  * What an HTTP listener believes about the sender of a request: its address, whether secrets may pass, and how it
- * reaches us. Trino has its own, which remembers what a connection's last request said.
+ * reaches us.
  */
+import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -11,6 +12,7 @@ import {
   hostAllowed,
   originAllowed,
   trustedRanges,
+  type Forwarded,
   type TrustedRanges,
 } from "./host.ts";
 import { mayTakeCredentials } from "../tls.ts";
@@ -34,10 +36,21 @@ export interface PeerRefusal {
 
 type PeerConfig = Pick<ListenerConfig, "allowedHosts" | "externalUrl" | "trustedProxies">;
 
+/** A connection, and the names in its certificate. */
+interface Known {
+  readonly connection: Connection;
+  readonly names: readonly string[];
+}
+
+/** Hosts remembered as allowed. A client may send any text, so only a few are kept. */
+const hostsMax = 64;
+const hostLengthMax = 256;
+
 /** One per listener. */
 export class HttpPeers {
   readonly #config: PeerConfig;
-  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #connections = new WeakMap<Socket, Known>();
+  readonly #allowedHosts = new Set<string>();
   readonly #trusted: TrustedRanges;
   readonly #externalUrl: string | undefined;
 
@@ -49,11 +62,11 @@ export class HttpPeers {
 
   /** Tells whose socket it is; called before its first request. */
   add(socket: Socket, connection: Connection): void {
-    this.#connections.set(socket, connection);
+    this.#connections.set(socket, { connection, names: connection.certificateNames() });
   }
 
   connectionOf(request: HttpRequest): Connection | undefined {
-    return this.#connections.get(request.socket);
+    return this.#connections.get(request.socket)?.connection;
   }
 
   /**
@@ -61,26 +74,40 @@ export class HttpPeers {
    * led to this machine would speak with its user's rights (DNS rebinding).
    */
   of(request: HttpRequest): Result<HttpPeer, PeerRefusal> {
-    const connection = this.connectionOf(request);
-    if (connection === undefined) return err({ status: 400, text: "The connection is gone" });
+    const known = this.#connections.get(request.socket);
+    if (known === undefined) return err({ status: 400, text: "The connection is gone" });
     const { headers } = request;
     const { host } = headers;
-    if (host === undefined || !hostAllowed(host, this.#config)) {
+    if (host === undefined || !this.#isAllowed(host)) {
       return err({ status: 403, text: "The Host header names no host of this listener" });
     }
-    if (!originAllowed(headers.origin, host, this.#config)) {
+    if (headers.origin !== undefined && !originAllowed(headers.origin, host, this.#config)) {
       return err({ status: 403, text: "Requests from other sites' pages are refused" });
     }
+    const { connection, names } = known;
+    const client = this.#client(connection, headers);
+    return ok({
+      address: client.address,
+      certificateNames: names,
+      mayTakeCredentials: client.secure || mayTakeCredentials(connection),
+      baseUrl: this.#externalUrl ?? `${client.secure ? "https" : "http"}://${host}`,
+    });
+  }
+
+  #client(connection: Connection, headers: IncomingHttpHeaders): Forwarded {
+    if (this.#config.trustedProxies.length === 0) return connection;
     const forwarded = {
       "x-forwarded-for": headers["x-forwarded-for"],
       "x-forwarded-proto": headers["x-forwarded-proto"],
     };
-    const client = forwardedClient(connection, forwarded, this.#trusted);
-    return ok({
-      address: client.address,
-      certificateNames: connection.certificateNames(),
-      mayTakeCredentials: client.secure || mayTakeCredentials(connection),
-      baseUrl: this.#externalUrl ?? `${client.secure ? "https" : "http"}://${host}`,
-    });
+    return forwardedClient(connection, forwarded, this.#trusted);
+  }
+
+  #isAllowed(host: string): boolean {
+    if (this.#allowedHosts.has(host)) return true;
+    if (!hostAllowed(host, this.#config)) return false;
+    const isKept = this.#allowedHosts.size < hostsMax && host.length <= hostLengthMax;
+    if (isKept) this.#allowedHosts.add(host);
+    return true;
   }
 }
