@@ -1,7 +1,7 @@
 /**
  * `node test/bench/oneCore.mjs [trino|mysql|postgres|clickhouse …]`: what stands between a client and a server of one protocol,
  * with everything on one core: client, server, and what is measured with all its threads. So whatever a process does
- * beside its queries is met by a query. Direct, through a bare Node relay, and through gateways whose history is in
+ * beside its queries is met by a query. Direct, through a bare Node relay, through the least of a gateway (`least.mjs`), and through gateways whose history is in
  * memory, in the embedded store on the same core, and in the embedded store with a second core; through HAProxy where the
  * machine has it. The ways take turns.
  *
@@ -16,7 +16,15 @@ import { median, quantile, spread } from "./figures.mjs";
 import { startGateway } from "./gateway.mjs";
 import { haproxy } from "./peers.mjs";
 import { oneCoreClients } from "./oneCoreClients.mjs";
-import { bareRelay, keepAwake, pinTogether, rssOf, threadClock, unpin } from "./processes.mjs";
+import {
+  bareRelay,
+  keepAwake,
+  leastGateway,
+  pinTogether,
+  rssOf,
+  threadClock,
+  unpin,
+} from "./processes.mjs";
 
 const host = "127.0.0.1";
 const share = Number(process.env["BENCH_SHARE"] ?? 1);
@@ -81,12 +89,14 @@ process.exit(0);
 async function wireRows(name, wire) {
   const standIn = await standInOf(name);
   const relay = await bareRelay(wire.relay, standIn.port);
+  const least = await leastGateway(wire.relay === "http" ? "http" : name, standIn.port);
   const peer = await haproxy(wire.relay, standIn.port);
   const gateways = [];
   try {
     const ways = [
       { what: "direct", port: standIn.port },
       { what: "bare Node relay", port: relay.port, pid: relay.pid },
+      { what: "the least of a gateway", port: least.port, pid: least.pid },
       ...(peer === undefined ? [] : [{ what: "HAProxy", port: peer.port, pid: peer.pid }]),
     ];
     for (const way of gatewayWays()) {
@@ -100,6 +110,7 @@ async function wireRows(name, wire) {
     return await measured(name, ways);
   } finally {
     relay.stop();
+    least.stop();
     peer?.stop();
     standIn.stop();
     for (const gateway of gateways) await gateway.stop();

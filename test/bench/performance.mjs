@@ -37,6 +37,7 @@ function rowsOf(wire) {
   return {
     day: statSync(file).mtime.toISOString().slice(0, 10),
     relay: by("bare Node relay"),
+    least: by("the least of a gateway"),
     peer: by("HAProxy"),
     gateway: by("gateway, history in memory"),
   };
@@ -50,7 +51,8 @@ function pageOf() {
     "`node test/bench/performance.mjs` and not written by hand; [figures.md](../figures.md) has every other measurement, and",
     "[query-cost.md](../query-cost.md) where the time of a query goes. Client, engine and what is measured share one core, so that",
     "whatever a process does beside its queries is met by a query; a login is judged and a record is kept of each query. Compare",
-    "within one run: times move with the machine.",
+    "within one run: times move with the machine. The least of a gateway (`test/bench/least.mjs`) frames messages, knows a statement",
+    "by its text, sends it over a pool, keeps a record and writes a line of a log, and does nothing else: the floor in this runtime.",
     "",
     ...Object.entries(wires).flatMap(([wire, name]) => wirePart(name, wire, found[wire])),
     "## Targets",
@@ -77,6 +79,7 @@ function wirePart(name, wire, rows) {
   if (rows === undefined) return [];
   const ways = Object.entries({
     "bare Node relay": rows.relay,
+    "the least of a gateway": rows.least,
     HAProxy: rows.peer,
     gateway: rows.gateway,
   }).filter(([, row]) => row !== undefined);
@@ -120,7 +123,7 @@ function plotOf(name, ways) {
 }
 
 function short(what) {
-  return what === "bare Node relay" ? "relay" : what;
+  return { "bare Node relay": "relay", "the least of a gateway": "least" }[what] ?? what;
 }
 
 /** `met` is undefined where the figure is missing. */

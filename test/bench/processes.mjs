@@ -3,11 +3,21 @@
  * another. On one processor, or without `taskset`, they go where the system puts them.
  */
 import { fork, spawn, spawnSync } from "node:child_process";
-import { closeSync, openSync, readFileSync, readSync, readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  rmSync,
+} from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const relays = fileURLToPath(new URL("relays.mjs", import.meta.url));
+const least = fileURLToPath(new URL("least.mjs", import.meta.url));
 /** Before this process is pinned: afterwards it has one. */
 const cores = availableParallelism();
 const pins = cores > 1 && spawnSync("taskset", ["-V"]).status === 0;
@@ -61,12 +71,27 @@ export function spawnMeasured(args, options) {
 }
 
 /** A relay that only passes bytes on, `http` or `tcp`, where the gateway would stand: what can be reached at all. */
-export async function bareRelay(kind, port) {
-  const child = fork(relays, [kind, String(port)]);
+export function bareRelay(kind, port) {
+  return standing(fork(relays, [kind, String(port)]));
+}
+
+/** The least of a gateway for `postgres`, `mysql` or `http`; its log goes to a file that goes with it. */
+export async function leastGateway(wire, port) {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-least-"));
+  const program = await standing(fork(least, [wire, String(port), join(folder, "log")]));
+  const stop = () => {
+    program.stop();
+    rmSync(folder, { recursive: true });
+  };
+  return { ...program, stop };
+}
+
+/** A program between client and server, once it says where it listens. */
+async function standing(child) {
   pinMeasured(child.pid);
   const at = await new Promise((resolve, reject) => {
     child.once("message", resolve);
-    child.once("exit", () => reject(new Error("the relay ended")));
+    child.once("exit", () => reject(new Error("what stands between ended")));
   });
   return { port: at, pid: child.pid, stop: () => child.kill("SIGKILL") };
 }
