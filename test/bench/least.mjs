@@ -76,9 +76,12 @@ class Server {
 class Client {
   rest;
 
-  constructor(socket, requestOf) {
+  constructor(socket) {
     this.socket = socket;
-    socket.on("data", (bytes) => {
+  }
+
+  serve(requestOf) {
+    this.socket.on("data", (bytes) => {
       const all = this.rest === undefined ? bytes : Buffer.concat([this.rest, bytes]);
       const text = requestOf(all);
       this.rest = text === undefined ? all : undefined;
@@ -183,7 +186,7 @@ function passLogin(client, server) {
     if (!loggedIn(bytes)) return;
     client.off("data", forth);
     server.off("data", back);
-    new Client(client, requestOf);
+    new Client(client).serve(requestOf);
     give(new Server(server, answerEnd));
   };
   client.on("data", forth);
@@ -194,7 +197,7 @@ createServer({ noDelay: true }, (client) => {
   const server = connect({ port: Number(target), host, noDelay: true });
   for (const socket of [client, server]) socket.on("error", () => undefined);
   if (loggedIn !== undefined) return passLogin(client, server);
-  new Client(client, requestOf);
+  new Client(client).serve(requestOf);
   give(new Server(server, answerEnd));
 }).listen(0, host, function ready() {
   process.send?.(this.address().port);
