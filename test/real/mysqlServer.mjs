@@ -37,6 +37,7 @@ export async function startMysql({ more = [] } = {}) {
     `--basedir=${usr}`,
     `--lc-messages-dir=${join(usr, "share/mysql")}`,
     `--character-sets-dir=${join(usr, "share/mysql/charsets")}`,
+    `--plugin-dir=${join(usr, "lib/mysql/plugin")}`,
     data,
   ];
   const statements = join(place, "init.sql");

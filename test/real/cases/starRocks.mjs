@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { command, expectCode } from "../command.mjs";
 import { installMariadbLdap, startMariadbLdap } from "../mariadbLdap.mjs";
 import { installMariadb, startMariadb } from "../mariadbServer.mjs";
-import { installMysql, startMysql } from "../mysqlServer.mjs";
+import { installMysql, mysqlClient, startMysql } from "../mysqlServer.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -28,6 +28,7 @@ export const starRocksCases = {
           "mysqlCommands",
           "mysqlCharsets",
           "mysqlLarge",
+          "mysqlAttributes",
         ];
         const native = [...more, "mariadbExtended"];
         await tested([...both, ...native], server, "mysql");
@@ -54,9 +55,10 @@ export const starRocksMysqlCases = {
       try {
         const both = ["mysqlFamily", "mysqlGenerated", "engineCatalog"];
         await tested(both, { ...server, user: "alice" });
+        const { program, args } = await mysqlClient();
         await tested(
-          [...both, "mysqlTransactions", "mysqlCharsets", "mysqlLarge"],
-          { ...server, user: "alice" },
+          [...both, "mysqlTransactions", "mysqlCharsets", "mysqlLarge", "mysqlAttributes"],
+          { ...server, user: "alice", client: [program, ...args] },
           "mysql",
         );
       } finally {
@@ -92,7 +94,7 @@ const seconds = process.env["GATEWAY_NIGHTLY"] === "1" ? 10_800 : 600;
  */
 async function tested(
   names,
-  { port, caFile = "", ldapPort = "", user = "gateway" },
+  { port, caFile = "", ldapPort = "", user = "gateway", client = [] },
   engine = "starRocks",
 ) {
   const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
@@ -108,6 +110,7 @@ async function tested(
     GATEWAY_TEST_MARIADB_CA: caFile,
     GATEWAY_TEST_MYSQL_FAMILY: `${port}`,
     GATEWAY_TEST_MYSQL_FULL: `${port}`,
+    GATEWAY_TEST_MYSQL_CLIENT: JSON.stringify(client),
     GATEWAY_TEST_MYSQL_USER: user,
     GATEWAY_TEST_MYSQL_ENGINE: engine,
     GATEWAY_TEST_SLAPD: ldapPort,

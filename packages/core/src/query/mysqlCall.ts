@@ -15,6 +15,8 @@ export interface MysqlCall {
   readonly results?: string | undefined;
   /** What the transaction that this begins, or is, has for itself alone; absent where it is as those of its session. */
   readonly next?: NextTransaction | undefined;
+  /** Named values that the client sent with the statement (CLIENT_QUERY_ATTRIBUTES); absent where there are none. */
+  readonly attributes?: MysqlAttributes | undefined;
   /** An execution of a prepared statement; absent for a text that is run as it is. */
   readonly execution?: MysqlExecution | undefined;
   /** Files of the client's machine; absent where its login does not offer them. */
@@ -23,6 +25,16 @@ export interface MysqlCall {
 
 /** What `SET TRANSACTION` said of the next transaction alone. One of both at least is there. */
 export type NextTransaction = Pick<TransactionModes, "isolation" | "readOnly">;
+
+/** At least one, in the form of COM_QUERY, texts as UTF-8. A server that does not take them gets no statement with any. */
+export interface MysqlAttributes {
+  readonly count: number;
+  /** NULL bitmap. */
+  readonly nulls: Uint8Array;
+  /** Type and name of each. */
+  readonly types: Uint8Array;
+  readonly values: Uint8Array;
+}
 
 /** Values of one execution in the form of COM_STMT_EXECUTE, as the client sent them. */
 export interface MysqlExecution {

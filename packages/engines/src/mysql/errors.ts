@@ -22,6 +22,11 @@ export const noFiles: GatewayError = gatewayError("query.permission", {
   vendor: { of: "mysql", code: 3948, sqlState: "42000" },
 });
 
+/** The client was told that attributes are taken, and this server is another than the one that said so. */
+export const attributesLost: GatewayError = gatewayError("query.unsupported", {
+  message: "the server takes no query attributes",
+});
+
 export const transactionOver: GatewayError = gatewayError("query.transaction", {
   message: "the transaction is over",
 });

@@ -73,6 +73,7 @@ describe("what a server says of itself", () => {
     expect(Object.fromEntries(again.statuses ?? [])).toEqual({
       version: "5.5.5-10.11.6-MariaDB",
       mariadb_capabilities: "0",
+      query_attributes: "OFF",
     });
   });
 });

@@ -151,6 +151,7 @@ export const ownErrors = {
         "of statements that the server prepares are no text: useServerPrepStmts=true of Connector/J, execute of mysql2",
     ),
   malformedParameters: () => reply(1835, "HY000", "Malformed communication packet."),
+  fewerParameters: () => reply(1210, "HY000", "Incorrect arguments to COM_STMT_EXECUTE"),
   unknownThread: (id: number) => reply(1094, "HY000", `Unknown thread id: ${id}`),
   notOwner: (id: number) => reply(1095, "HY000", `You are not owner of thread ${id}`),
   unknownVariable: (name: string) => reply(1193, "HY000", `Unknown system variable '${name}'`),

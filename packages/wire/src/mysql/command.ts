@@ -5,14 +5,15 @@
  * execution, for which it needs the statement. An unknown code is a value of its own, so that the client gets
  * an error and the connection goes on.
  */
+import { readAttributes, type Attributes } from "./attributes.ts";
 import { ByteReader } from "./byteReader.ts";
 import { parseChangeUser, type ChangeUser } from "./handshake.ts";
-import { commandCode, violation, type Violation } from "./protocol.ts";
+import { capability, commandCode, violation, type Violation } from "./protocol.ts";
 
 export type Command =
   | { readonly kind: "quit" }
   | { readonly kind: "initDb"; readonly database: Uint8Array }
-  | { readonly kind: "query"; readonly sql: Uint8Array }
+  | Query
   | { readonly kind: "fieldList"; readonly table: Uint8Array; readonly wildcard: Uint8Array }
   | { readonly kind: "statistics" }
   | { readonly kind: "processInfo" }
@@ -34,13 +35,21 @@ export type Command =
   | { readonly kind: "resetConnection" }
   | { readonly kind: "unknown"; readonly code: number };
 
+/** COM_QUERY. */
+export interface Query {
+  readonly kind: "query";
+  readonly sql: Uint8Array;
+  /** Absent where none came. */
+  readonly attributes?: Attributes;
+}
+
 /** COM_STMT_EXECUTE before its parameters are read. */
 export interface Execute {
   readonly kind: "execute";
   readonly statementId: number;
-  /** 0: no cursor. Other values ask for one; a server may answer without. */
+  /** 0: no cursor. Other values ask for one; a server may answer without. Beside them `countedFlag`. */
   readonly cursor: number;
-  /** NULL bitmap, types and values; empty for a statement without parameters. */
+  /** NULL bitmap, types and values; empty for a statement without parameters. With attributes: see attributes.ts. */
   readonly body: Uint8Array;
 }
 
@@ -60,7 +69,7 @@ function commandOf(code: number, reader: ByteReader, capabilities: number): Comm
     case commandCode.initDb:
       return { kind: "initDb", database: reader.rest() };
     case commandCode.query:
-      return { kind: "query", sql: reader.rest() };
+      return queryOf(reader, capabilities);
     case commandCode.fieldList:
       return { kind: "fieldList", table: reader.untilNulOrEnd(), wildcard: reader.rest() };
     case commandCode.statistics:
@@ -80,6 +89,14 @@ function commandOf(code: number, reader: ByteReader, capabilities: number): Comm
     default:
       return statementCommandOf(code, reader);
   }
+}
+
+function queryOf(reader: ByteReader, capabilities: number): Query | Violation {
+  if ((capabilities & capability.queryAttributes) === 0)
+    return { kind: "query", sql: reader.rest() };
+  const attributes = readAttributes(reader);
+  if (attributes === undefined) return { kind: "query", sql: reader.rest() };
+  return "kind" in attributes ? attributes : { kind: "query", sql: reader.rest(), attributes };
 }
 
 function statementCommandOf(code: number, reader: ByteReader): Command {

@@ -168,7 +168,8 @@ export function recoded(
 
 const utf8 = new TextEncoder();
 
-function lenencOf(text: string): Uint8Array {
+/** A text as a length-encoded string of UTF-8. */
+export function lenencOf(text: string): Uint8Array {
   const bytes = utf8.encode(text);
   const { length } = bytes;
   const low = [length & 0xff, (length >> 8) & 0xff];
@@ -181,7 +182,8 @@ function lenencOf(text: string): Uint8Array {
   return wholeOf([head, bytes]);
 }
 
-function wholeOf(pieces: readonly Uint8Array[]): Uint8Array {
+/** The pieces one behind the other. */
+export function wholeOf(pieces: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const piece of pieces) {
@@ -192,7 +194,7 @@ function wholeOf(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /** What a server reads in its client's character set. */
-function isText({ type }: BoundType): boolean {
+export function isText({ type }: BoundType): boolean {
   const { varchar, varString, string, enum: enumeration, set } = columnType;
   return [varchar, varString, string, enumeration, set].includes(type as typeof varchar);
 }
@@ -205,7 +207,8 @@ function typesOf(reader: ByteReader, count: number): readonly BoundType[] {
   return types;
 }
 
-function valueOf(reader: ByteReader, bound: BoundType): BoundValue | undefined {
+/** The next value; undefined for a type that is none, or a date of no known length. */
+export function valueOf(reader: ByteReader, bound: BoundType): BoundValue | undefined {
   switch (bound.type) {
     case columnType.null:
       return nullValue;

@@ -4,6 +4,7 @@ import { parseCommand } from "./command.ts";
 import { parseExecute } from "./execute.ts";
 import { parseHandshake } from "./handshake.ts";
 import { PacketReader } from "./packetReader.ts";
+import { capability } from "./protocol.ts";
 
 const longest = 4096;
 
@@ -17,6 +18,7 @@ describe("the parsers", () => {
           parseHandshake(payload),
           parseCommand(payload, capabilities),
           parseExecute(payload, context),
+          commandOf(payload, capabilities),
         ];
         for (const message of messages) expect(sizeOf(message)).toBeLessThanOrEqual(longest);
       }),
@@ -62,6 +64,12 @@ describe("PacketReader under garbage", () => {
     );
   });
 });
+
+/** With attributes, whatever else was agreed. */
+function commandOf(payload: Uint8Array, capabilities: number) {
+  const command = parseCommand(payload, capabilities | capability.queryAttributes);
+  return command.kind === "query" ? { ...command, ...command.attributes } : command;
+}
 
 const realResponse =
   "cff3ba0800000000e00000000000000000000000000000000000000000000000616c6963650020c76e2898612a4cf0" +

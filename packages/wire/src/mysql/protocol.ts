@@ -39,6 +39,7 @@ export const capability = {
   sessionTrack: 1 << 23,
   deprecateEof: 1 << 24,
   zstdCompression: 1 << 26,
+  queryAttributes: 1 << 27,
 } as const;
 
 /**

@@ -1,7 +1,8 @@
 /** A statement that the server prepares for one execution, and the packets of that execution. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { MysqlExecution } from "@gateway/core/query/mysqlCall.ts";
+import type { MysqlAttributes, MysqlExecution } from "@gateway/core/query/mysqlCall.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { countedFlag, namedBody } from "@gateway/wire/mysql/attributes.ts";
 import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
 import { columnType, commandCode, packetBytesMax } from "@gateway/wire/mysql/protocol.ts";
 import { errorOf } from "../../starRocks/errors.ts";
@@ -58,7 +59,12 @@ export async function prepareText(
 }
 
 /** COM_STMT_SEND_LONG_DATA for what came ahead, which has no answer, and COM_STMT_EXECUTE. */
-export function sendExecution(member: Member, { id }: Prepared, call: MysqlExecution): void {
+export function sendExecution(
+  member: Member,
+  { id }: Prepared,
+  call: MysqlExecution,
+  attributes?: MysqlAttributes,
+): void {
   for (const [parameter, bytes] of call.longData) {
     for (let at = 0; at === 0 || at < bytes.length; at += pieceBytes) {
       const piece = bytes.subarray(at, at + pieceBytes);
@@ -72,9 +78,12 @@ export function sendExecution(member: Member, { id }: Prepared, call: MysqlExecu
   const head = Buffer.alloc(1 + executeHeadBytes);
   head[0] = commandCode.stmtExecute;
   head.writeUInt32LE(id, 1);
-  if (call.cursor !== undefined) head[5] = cursorReadOnly;
+  const named = member.takesAttributes ? namedBody(call, attributes) : undefined;
+  const counted = named !== undefined && named.length > 0 ? countedFlag : 0;
+  head[5] = (call.cursor === undefined ? 0 : cursorReadOnly) | counted;
   head.writeUInt32LE(1, 6);
-  member.send(packetsOf([head, member.isMariadb ? withoutJson(call) : call.body]));
+  const plain = () => [member.isMariadb ? withoutJson(call) : call.body];
+  member.send(packetsOf([head, ...(named ?? plain())]));
 }
 
 /**

@@ -16,6 +16,7 @@ import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { Batch, NativeFormat, NextResult } from "@gateway/core/type/vector.ts";
+import { attributesHead, noAttributes } from "@gateway/wire/mysql/attributes.ts";
 import { commandCode, serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import { errorOf } from "../../starRocks/errors.ts";
 import { foundBy } from "../../starRocks/client/found.ts";
@@ -24,7 +25,7 @@ import { readEof, readError, readHead } from "../../starRocks/client/reply.ts";
 import { textBatch } from "../../starRocks/page/cells.ts";
 import { packetsOfColumns, readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
-import { brokenOf, noAnswer } from "../errors.ts";
+import { attributesLost, brokenOf, noAnswer } from "../errors.ts";
 import { answerFile } from "./localFile.ts";
 import { fetchRows, type OpenCursor } from "./cursor.ts";
 import { closeStatement, prepareText, sendExecution } from "./prepare.ts";
@@ -60,10 +61,16 @@ export interface Trace {
 /** Runs it. Where `trace.open` is left true, the connection is of no use until the rest was read. */
 export function* runStatement(statement: Statement, trace: Trace): Course {
   const { member, call, text } = statement;
-  const { execution } = call;
+  const { execution, attributes } = call;
+  if (attributes !== undefined && !member.takesAttributes) {
+    yield failed(attributesLost);
+    return;
+  }
   if (execution === undefined) {
     trace.open = true;
-    member.send(commandPackets(commandCode.query, text));
+    const none = member.takesAttributes ? noAttributes : undefined;
+    const head = attributes === undefined ? none : attributesHead(attributes);
+    member.send(commandPackets(commandCode.query, text, head));
     if (yield* cameWhole(statement, "mysqlRows", trace)) return;
     return yield* readAnswer(statement, "mysqlRows", trace);
   }
@@ -76,7 +83,7 @@ export function* runStatement(statement: Statement, trace: Trace): Course {
     return;
   }
   trace.open = true;
-  sendExecution(member, prepared.value, execution);
+  sendExecution(member, prepared.value, execution, attributes);
   const { cursor } = execution;
   const open = cursor && { cursor, prepared: prepared.value, signal: statement.signal };
   try {

@@ -166,7 +166,15 @@ export class Seating {
     let failure: LoginFailure = { code: "GATEWAY_NO_HOST", number: undefined, sqlState: undefined };
     for (const server of servers) {
       const made = await connected(
-        { server, account, database, flags, needed: neededFor(asked), ...(own ? { signal } : {}) },
+        {
+          server,
+          account,
+          database,
+          flags,
+          attributes: true,
+          needed: neededFor(asked),
+          ...(own ? { signal } : {}),
+        },
         host,
       );
       if (made.ok) {

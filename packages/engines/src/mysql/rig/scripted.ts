@@ -1,5 +1,6 @@
 /** A server of MySQL's family that takes every login, and answers commands as a test says, in whole or with lies. */
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { parseCommand } from "@gateway/wire/mysql/command.ts";
 import { putGreeting } from "@gateway/wire/mysql/handshake.ts";
 import { PacketReader, type Packet } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
@@ -47,6 +48,8 @@ export class ScriptedMysql implements AsyncDisposable {
   readonly #server: Server;
   readonly #script: Script;
   readonly #version: string;
+  /** What it grants beside. */
+  readonly #more: number;
   readonly #sockets = new Set<Socket>();
   /** All commands in their order. */
   readonly seen: Seen[] = [];
@@ -57,17 +60,19 @@ export class ScriptedMysql implements AsyncDisposable {
   refuses = false;
   readonly #waiting: { readonly wants: (seen: Seen) => boolean; readonly go: () => void }[] = [];
 
-  private constructor(script: Script, version: string) {
+  private constructor(script: Script, version: string, more: number) {
     this.#script = script;
     this.#version = version;
+    this.#more = more;
     this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
   }
 
   static async start(
     script: Script = () => undefined,
     version = "8.0.0-scripted",
+    more = 0,
   ): Promise<ScriptedMysql> {
-    const server = new ScriptedMysql(script, version);
+    const server = new ScriptedMysql(script, version, more);
     await new Promise<void>((resolve) => {
       server.#server.listen(0, "127.0.0.1", resolve);
     });
@@ -105,7 +110,8 @@ export class ScriptedMysql implements AsyncDisposable {
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#sockets.delete(socket));
     const greeting = { serverVersion: this.#version, connectionId: connection, nonce };
-    const more = { capabilities, collation: collationId.utf8mb4, status: 2 };
+    const granted = capabilities | this.#more;
+    const more = { capabilities: granted, collation: collationId.utf8mb4, status: 2 };
     const out = new PacketWriter();
     out.begin();
     putGreeting(out, { ...greeting, ...more, plugin: "mysql_native_password" });
@@ -135,8 +141,9 @@ export class ScriptedMysql implements AsyncDisposable {
   /** True when it asked for a file. */
   #command(socket: Socket, { payload, lastSequence }: Packet, connection: number): boolean {
     const code = payload[0] ?? 0;
-    const hasText = code === commandCode.query || code === commandCode.stmtPrepare;
-    const whole = hasText ? Buffer.from(payload.subarray(1)).toString("utf8") : "";
+    const parsed = parseCommand(payload, this.#more);
+    const hasText = parsed.kind === "query" || parsed.kind === "prepare";
+    const whole = hasText ? Buffer.from(parsed.sql).toString("utf8") : "";
     const text = whole.replace(/^\/\* gateway\/.*? \*\/ /, "");
     const tagged = whole !== text;
     const seen = { code, text, payload: Buffer.from(payload), connection, tagged };

@@ -38,6 +38,8 @@ export interface Login {
   readonly database: string | undefined;
   /** Capabilities beside those of every connection, in the words of mysql2. */
   readonly flags?: readonly string[];
+  /** Query attributes are sent to a server that takes them: whoever writes to the connection leaves room for them. */
+  readonly attributes?: boolean;
   /** Capabilities that the server has to grant beside those of every login, as the protocol's flags. */
   readonly needed?: number;
   /** Ends a login that nobody waits for any more. */
@@ -65,6 +67,8 @@ export interface LoggedIn {
   readonly feed: (bytes: Buffer) => void;
   /** The server ends a result with an OK packet in the place of EOF. */
   readonly endsWithOk: boolean;
+  /** Texts and executions have attributes, or say that they have none. */
+  readonly takesAttributes: boolean;
   /** It is a MariaDB, by its greeting. */
   readonly isMariadb: boolean;
   /** What its greeting says of the server. */
@@ -82,8 +86,6 @@ interface Inside {
     readonly mariadbExtendedCapabilityFlags?: number;
   };
 }
-
-const deprecateEof = 1 << 24;
 
 /** Logs in within the time limit of the server. */
 export async function logIn(
@@ -129,7 +131,13 @@ export function reach(
   return socket;
 }
 
-function settings({ server, account, database, flags = plainFlags }: Login): ConnectionOptions {
+function settings({
+  server,
+  account,
+  database,
+  flags = plainFlags,
+  attributes = false,
+}: Login): ConnectionOptions {
   const { tls } = server;
   const password = account?.password.reveal() ?? "";
   return {
@@ -139,9 +147,9 @@ function settings({ server, account, database, flags = plainFlags }: Login): Con
     password,
     ...(database === undefined ? {} : { database }),
     charset: "utf8mb4",
-    // Texts with several statements are never taken. Commands are written here without attributes, which a
-    // server that was promised them could not read.
-    flags: ["-MULTI_STATEMENTS", "-CLIENT_QUERY_ATTRIBUTES", ...flags],
+    // Texts with several statements are never taken. A server that was promised attributes can not read commands
+    // without.
+    flags: ["-MULTI_STATEMENTS", ...(attributes ? [] : ["-CLIENT_QUERY_ATTRIBUTES"]), ...flags],
     authPlugins: {
       client_ed25519: once(ed25519Plugin(password)),
       ...(tls === undefined ? {} : { mysql_clear_password: once(clearPassword(password)) }),
@@ -189,6 +197,8 @@ function clearPassword(password: string): () => () => Buffer {
 function takenOver(driver: Connection): LoggedIn {
   const inside = driver as unknown as Inside;
   const { stream } = inside;
+  const agreed = inside.config.clientFlags & inside.serverCapabilityFlags;
+  const hasAttributes = (inside.serverCapabilityFlags & capability.queryAttributes) !== 0;
   stream.removeAllListeners("data");
   stream.pause();
   const { serverVersion = "", mariadbExtendedCapabilityFlags = 0 } = inside._handshakePacket ?? {};
@@ -197,11 +207,13 @@ function takenOver(driver: Connection): LoggedIn {
     threadId: driver.threadId ?? 0,
     stream,
     feed: (bytes) => inside.packetParser.execute(bytes),
-    endsWithOk: (inside.config.clientFlags & inside.serverCapabilityFlags & deprecateEof) !== 0,
+    endsWithOk: (agreed & capability.deprecateEof) !== 0,
+    takesAttributes: (agreed & capability.queryAttributes) !== 0,
     isMariadb: /mariadb/i.test(serverVersion),
     greeted: new Map([
       ["version", serverVersion],
       ["mariadb_capabilities", String(mariadbExtendedCapabilityFlags)],
+      ["query_attributes", hasAttributes ? "ON" : "OFF"],
     ]),
   };
 }

@@ -62,6 +62,7 @@ function memberOf(): { readonly member: Member; readonly server: Duplex } {
     threadId: 1,
     stream: server,
     feed,
+    takesAttributes: false,
     endsWithOk: false,
     isMariadb: false,
     greeted: new Map(),

@@ -17,6 +17,7 @@ export class Member {
   readonly driver: Connection;
   readonly threadId: number;
   readonly endsWithOk: boolean;
+  readonly takesAttributes: boolean;
   readonly isMariadb: boolean;
   readonly greeted: LoggedIn["greeted"];
   /** Where the connection stands; undefined when nobody knows. */
@@ -44,12 +45,13 @@ export class Member {
   #cut = false;
 
   constructor(
-    { driver, threadId, stream, feed, endsWithOk, isMariadb, greeted }: LoggedIn,
+    { driver, threadId, stream, feed, endsWithOk, takesAttributes, isMariadb, greeted }: LoggedIn,
     database: string | undefined,
   ) {
     this.driver = driver;
     this.threadId = threadId;
     this.endsWithOk = endsWithOk;
+    this.takesAttributes = takesAttributes;
     this.isMariadb = isMariadb;
     this.greeted = greeted;
     this.database = database;

@@ -250,20 +250,23 @@ function joinedPayload(bytes: Uint8Array): Uint8Array {
   return Buffer.concat(parts);
 }
 
+const noHead: Uint8Array = new Uint8Array(0);
 /** UTF-16 units. */
 const shortCommandMax = 1_000;
 
-/** A command as packets, in parts where it is longer than one may be. */
-export function commandPackets(code: number, text: string): Uint8Array {
+/** A command as packets, in parts where it is longer than one may be. `head`: what stands between the code and the text. */
+export function commandPackets(code: number, text: string, head = noHead): Uint8Array {
   // Most are short: no text takes more than three bytes for a unit.
-  if (text.length <= shortCommandMax) {
-    const bytes = Buffer.allocUnsafe(packetHeaderBytes + 1 + text.length * 3);
-    const length = 1 + bytes.write(text, packetHeaderBytes + 1, "utf8");
+  if (text.length + head.length <= shortCommandMax) {
+    const textAt = packetHeaderBytes + 1 + head.length;
+    const bytes = Buffer.allocUnsafe(textAt + text.length * 3);
+    const length = 1 + head.length + bytes.write(text, textAt, "utf8");
     bytes.writeUIntLE(length, 0, 4);
     bytes[packetHeaderBytes] = code;
+    bytes.set(head, packetHeaderBytes + 1);
     return bytes.subarray(0, packetHeaderBytes + length);
   }
-  const payload = Buffer.concat([Uint8Array.of(code), Buffer.from(text)]);
+  const payload = Buffer.concat([Uint8Array.of(code), head, Buffer.from(text)]);
   const parts: Uint8Array[] = [];
   for (let at = 0, sequence = 0; ; sequence += 1) {
     const length = Math.min(payload.length - at, packetBytesMax);

@@ -62,12 +62,13 @@ export function greetingOf(
   const mariadbCapabilities = mariadbCapabilitiesOf(door.engines());
   // Without the flag of MySQL's a client looks for MariaDB's.
   const without = mariadbCapabilities === 0 ? 0 : capability.longPassword;
+  const more = takeAttributes(door.engines()) ? capability.queryAttributes : 0;
   return {
     serverVersion,
     connectionId,
     // Printable, because some clients read the challenge as text that ends with a NUL.
     nonce: host.randomBytes(nonceBytes).map((byte) => (byte % 94) + 33),
-    capabilities: (offered & ~without) | (connection.canUpgrade ? capability.ssl : 0),
+    capabilities: (offered & ~without) | more | (connection.canUpgrade ? capability.ssl : 0),
     mariadbCapabilities,
     collation: collationId.utf8mb4,
     status: serverStatus.autocommit,
@@ -88,6 +89,12 @@ function mariadbCapabilitiesOf(engines: readonly ReachedEngine[]): number {
     (common, { statuses }) => common & Number(statuses?.get("mariadb_capabilities") ?? 0),
     relayedOfMariadb,
   );
+}
+
+/** Whether every engine is a server that takes query attributes, as far as it is known by now: elsewhere they would be lost. */
+function takeAttributes(engines: readonly ReachedEngine[]): boolean {
+  if (!allSpeakMysql(engines)) return false;
+  return engines.every(({ statuses }) => statuses?.get("query_attributes") === "ON");
 }
 
 const none: ReadonlyMap<string, string> = new Map();

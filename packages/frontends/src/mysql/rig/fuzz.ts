@@ -92,8 +92,9 @@ export async function fuzz(frames: number, seed: number): Promise<Fuzzed> {
 async function fuzzConnection(random: Random): Promise<number> {
   const welcome = random() < 0.95;
   const compressed = welcome && random() < 0.3;
-  const client = memoryClient();
-  if (welcome) client.push(loginOf(compressed));
+  const named = welcome && random() < 0.3;
+  const client = memoryClient(named);
+  if (welcome) client.push(loginOf(compressed, named));
   else client.push(noise(random, 1 + Math.floor(random() * 80)));
   await turn();
   const greeted = client.sent().length;
@@ -103,7 +104,7 @@ async function fuzzConnection(random: Random): Promise<number> {
     const bytes: Uint8Array[] = [];
     const together = 1 + Math.floor(random() * 12);
     for (let frame = 0; frame < together; frame += 1) {
-      const packet = frameOf(random);
+      const packet = frameOf(random, named);
       bytes.push(compressed ? packedOf(random, packet) : packet);
     }
     sent += together;
@@ -120,7 +121,7 @@ async function fuzzConnection(random: Random): Promise<number> {
   return sent;
 }
 
-function scriptOf(): Script {
+function scriptOf(named: boolean): Script {
   const pin: Pin = { cluster: "c", group: "g", state: "open", end: async () => undefined };
   const begun = [
     { kind: "session", change: { kind: "pinned", modes: noModes, pin } } as const,
@@ -132,8 +133,10 @@ function scriptOf(): Script {
   ];
   const description = { parameters: [], columns };
   return {
+    ...(named && beforeMysql),
     answers: {
       "select 1": rows,
+      "select ?": rows,
       "select $1": rows,
       "insert x": [doneOf({ updateCount: 1 })],
       broken: [{ kind: "failed", error: gatewayError("query.data") }],
@@ -146,6 +149,7 @@ function scriptOf(): Script {
     descriptions: {
       "select 1": description,
       "select $1": { parameters: [text], columns },
+      "select ?": { parameters: [text], columns },
       "insert x": { parameters: [], columns: [] },
       broken: { parameters: [], columns: [] },
     },
@@ -153,8 +157,8 @@ function scriptOf(): Script {
 }
 
 /** A connection without a socket. */
-function memoryClient() {
-  const door = scriptedDoor(scriptOf());
+function memoryClient(named: boolean) {
+  const door = scriptedDoor(scriptOf(named));
   const host = virtualHost(1);
   const pieces: Buffer[] = [];
   const gone = new AbortController();
@@ -218,8 +222,9 @@ function turn(): Promise<void> {
   });
 }
 
-function loginOf(compressed: boolean): Uint8Array {
-  const more = capability.multiStatements | (compressed ? capability.compress : 0);
+function loginOf(compressed: boolean, named: boolean): Uint8Array {
+  const agreed = (compressed ? capability.compress : 0) | (named ? capability.queryAttributes : 0);
+  const more = capability.multiStatements | agreed;
   return packetOf(responseHex("mysql_native_password", flags | more), 1);
 }
 
@@ -259,8 +264,9 @@ function packedOf(random: Random, packet: Uint8Array): Uint8Array {
   return Buffer.concat([frameHeader(packed.length, 0, length), packed]);
 }
 
-function frameOf(random: Random): Uint8Array {
-  const sound = packetOf(commandOf(random).toString("hex"), random() < 0.998 ? 0 : 1);
+function frameOf(random: Random, named: boolean): Uint8Array {
+  const command = named && random() < 0.7 ? namedOf(random) : commandOf(random);
+  const sound = packetOf(command.toString("hex"), random() < 0.998 ? 0 : 1);
   const chance = random();
   if (chance < 0.985) return sound;
   if (chance < 0.99) return noise(random, 1 + Math.floor(random() * 40));
@@ -298,6 +304,34 @@ function commandOf(random: Random): Buffer {
   ];
   return Buffer.concat(pick(random, makers)());
 }
+
+/** A text or an execution with attributes, sound or not. */
+function namedOf(random: Random): Buffer {
+  const sql = Buffer.from(pick(random, texts));
+  const statement = uint32(1 + Math.floor(random() * 4));
+  const execute = [byte(commandCode.stmtExecute), statement, byte(8), uint32(1)];
+  const makers: readonly (() => readonly Uint8Array[])[] = [
+    () => [byte(commandCode.query), Buffer.of(0, 1), sql],
+    () => [byte(commandCode.query), named, sql],
+    () => [byte(commandCode.query), named.subarray(0, Math.floor(random() * 20)), sql],
+    () => [byte(commandCode.query), noise(random, 12), sql],
+    () => [byte(commandCode.stmtPrepare), sql],
+    () => [...execute, boundNamed],
+    () => [...execute, byte(0)],
+    () => [...execute, noise(random, 12)],
+  ];
+  return Buffer.concat(pick(random, makers)());
+}
+
+/** Two attributes of a text: `a` is `x`, `b` is NULL. */
+const named = Buffer.from("02010201fd000161fd0001620178", "hex");
+/** One parameter and one attribute. */
+const boundNamed = Buffer.from("020001fd0000fd00016101780179", "hex");
+const beforeMysql = {
+  dialect: "mysql",
+  speaks: "mysql",
+  statuses: new Map([["query_attributes", "ON"]]),
+} as const;
 
 /** One parameter: not NULL, bound as VARCHAR, `x`. */
 const boundText = Buffer.from("0001fd000178", "hex");

@@ -14,21 +14,21 @@ const rowsMax = 10_000;
 /** All rows, or the error; `query.tooManyRows` beyond the limit. `otherwise` is asked where the engine does not know a name. */
 export async function collect(
   responder: Responder,
-  { sql, parameters }: Pick<EngineStatement, "sql" | "parameters">,
+  { sql, parameters, attributes }: Pick<EngineStatement, "sql" | "parameters" | "attributes">,
   otherwise?: string,
 ): Promise<Result<readonly Row[], GatewayError>> {
-  const collected = await collectFrom(responder, { sql, parameters });
+  const collected = await collectFrom(responder, { sql, parameters, attributes });
   if (collected.ok || otherwise === undefined || collected.error.code !== "query.unknownObject")
     return collected;
-  return await collectFrom(responder, { sql: otherwise, parameters });
+  return await collectFrom(responder, { sql: otherwise, parameters, attributes });
 }
 
 async function collectFrom(
   responder: Responder,
-  { sql, parameters }: Pick<EngineStatement, "sql" | "parameters">,
+  { sql, parameters, attributes }: Pick<EngineStatement, "sql" | "parameters" | "attributes">,
 ): Promise<Result<readonly Row[], GatewayError>> {
   const rows: Row[] = [];
-  for await (const event of responder.events(responder.open({ sql, parameters }))) {
+  for await (const event of responder.events(responder.open({ sql, parameters, attributes }))) {
     responder.remember(event);
     if (event.kind === "failed") return err(event.error);
     if (event.kind !== "batch") continue;

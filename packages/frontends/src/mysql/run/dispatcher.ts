@@ -35,7 +35,7 @@ import {
   type PreparedParts,
 } from "./preparedCommands.ts";
 import { readOne, type ReadStatement, type TextReader } from "../read/reading.ts";
-import { relayedOf, relays } from "./relaying.ts";
+import { relayedOf, relays, takeAttributes } from "./relaying.ts";
 import { tellsFoundRows } from "./rowCount.ts";
 import { namesServerVariables, refreshVariables, setsThemOnly } from "./userVariables.ts";
 import { runStatement, type BoundStatement } from "./statement.ts";
@@ -100,8 +100,10 @@ export class Dispatcher {
     switch (command.kind) {
       case "ping":
         return responder.putDone();
-      case "query":
-        return this.#query(textOf(responder, command.sql));
+      case "query": {
+        const refused = takeAttributes(responder, command.attributes);
+        return refused ? this.#refuse(refused) : this.#query(textOf(responder, command.sql));
+      }
       case "initDb":
         return initDatabase(responder, command.database);
       case "fieldList":
@@ -241,7 +243,8 @@ export class Dispatcher {
         return await this.#changed(answer, form);
       case "rewritten": {
         const orElse = (error: GatewayError) => this.#instead(answer, error, form);
-        const statement = { ...answer, rowLimit: undefined, timeMs: undefined, orElse };
+        const { attributes } = responder;
+        const statement = { ...answer, rowLimit: undefined, timeMs: undefined, attributes, orElse };
         return await putResult(responder, statement, form);
       }
       case "asked":
@@ -281,13 +284,15 @@ export class Dispatcher {
   /** Asks the engine and makes an answer of ours of its rows. */
   async #asked(asked: AskedRows, form: AnswerForm): Promise<boolean> {
     const { responder } = this.#parts;
+    const { attributes } = responder;
     const { warnings } = responder.client;
     const { settings } = responder.client.session;
     if (asked.whole === true) {
       const unlimited = [...settings].filter(([name]) => name !== "sql_select_limit");
       responder.settle(new Map(unlimited));
     }
-    const rows = await collect(responder, asked, withOtherIsolation(asked.sql));
+    const own = { ...asked, attributes };
+    const rows = await collect(responder, own, withOtherIsolation(asked.sql));
     if (asked.whole === true) responder.settle(settings);
     if (rows.ok && asked.keepsWarnings === true)
       responder.client = { ...responder.client, warnings };

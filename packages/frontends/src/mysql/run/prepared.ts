@@ -111,6 +111,11 @@ export class PreparedStatements {
     this.#longBytes += cost;
   }
 
+  /** Whether a value was sent ahead for the next execution. */
+  isAhead(id: number, parameter: number): boolean {
+    return this.#entries.get(id)?.longData.has(parameter) === true;
+  }
+
   /** Takes what was sent ahead; afterwards it is forgotten. */
   takeLongData(id: number): LongData {
     const entry = this.#entries.get(id);

@@ -20,6 +20,7 @@ import type { Column } from "@gateway/core/type/type.ts";
 import type { Command, Execute } from "@gateway/wire/mysql/command.ts";
 import { isCharacterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { recoded, withTypes, type ExecuteValues } from "@gateway/wire/mysql/execute.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Responder } from "./responder.ts";
 import type { AnswerForm } from "./resultSet.ts";
@@ -35,7 +36,7 @@ import type { CatalogSql } from "../catalog/informationSchema.ts";
 import { withLiterals } from "../value/literals.ts";
 import { boundValues, typedValues, unknown } from "../value/bound.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
-import { relayedOf, type Relayed } from "./relaying.ts";
+import { relayedOf, takeExecution, type Relayed } from "./relaying.ts";
 import { namesServerVariables, setsThemOnly } from "./userVariables.ts";
 import {
   engineStatement,
@@ -95,9 +96,12 @@ export function executePrepared(
     const reply = ownErrors.unknownStatement(command.statementId, "mysqld_stmt_execute");
     return responder.putError(reply);
   }
+  const named = (responder.client.capabilities & capability.queryAttributes) !== 0;
+  const own = named ? takeExecution(responder, prepared, statement, command) : command;
+  if ("refused" in own) return responder.putError(own.refused);
   const closing = parts.cursors.close(statement.id);
-  if (closing === undefined) return execute(parts, statement, command);
-  return closing.then(() => execute(parts, statement, command));
+  if (closing === undefined) return execute(parts, statement, own);
+  return closing.then(() => execute(parts, statement, own));
 }
 
 function execute(

@@ -5,8 +5,19 @@ import type { MysqlCall, MysqlExecution } from "@gateway/core/query/mysqlCall.ts
 import { allSpeakMysql } from "@gateway/core/query/reached.ts";
 import type { Statement } from "@gateway/core/sql/statement.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
+import {
+  countedFlag,
+  recodedAttributes,
+  splitExecution,
+  type Attributes,
+} from "@gateway/wire/mysql/attributes.ts";
+import { isCharacterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
+import type { Execute } from "@gateway/wire/mysql/command.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
+import { ownErrors } from "../errors.ts";
 import { resultsOf } from "../session/clientSession.ts";
+import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 import type { Responder } from "./responder.ts";
 
 /** The client's own words, for a server that reads them as they are. */
@@ -38,11 +49,47 @@ export const relayedRows: readonly NativeFormat[] = ["mysqlRows", "mysqlBinaryRo
 
 export function callOf(
   { home, client, files }: Pick<Responder, "home" | "client" | "files">,
-  { execution, next }: Pick<MysqlCall, "execution" | "next">,
+  { execution, next, attributes }: Pick<MysqlCall, "execution" | "next" | "attributes">,
 ): MysqlCall {
   const foundRows = (client.capabilities & capability.foundRows) !== 0;
   const ignoreSpace = (client.capabilities & capability.ignoreSpace) !== 0;
   const results = resultsOf(client);
   const { extendedMetadata } = client;
-  return { home, foundRows, ignoreSpace, extendedMetadata, results, next, execution, files };
+  const asked = { home, foundRows, ignoreSpace, extendedMetadata, results };
+  return { ...asked, next, attributes, execution, files };
+}
+
+/**
+ * Keeps what came with a command for its statements, texts as UTF-8. The error where some engine of the session could
+ * not take it: it was offered by what was reached when the client came, and a configuration changes.
+ */
+export function takeAttributes(
+  responder: Pick<Responder, "door" | "client" | "attributes">,
+  attributes: Attributes | undefined,
+): ErrorReply | undefined {
+  responder.attributes = attributes;
+  if (attributes === undefined) return undefined;
+  if (!relays(responder)) return ownErrors.notSupported("query attributes before these engines");
+  const { name, decode } = responder.client.charset;
+  if (!isCharacterSet(name)) return undefined;
+  responder.attributes = recodedAttributes(attributes, decode);
+  return responder.attributes === undefined ? ownErrors.notText(name) : undefined;
+}
+
+/** The same of an execution, which is answered as one without attributes. */
+export function takeExecution(
+  responder: Pick<Responder, "door" | "client" | "attributes">,
+  prepared: Pick<PreparedStatements, "isAhead">,
+  { id, parameters }: Pick<PreparedStatement, "id" | "parameters">,
+  command: Execute,
+): Execute | { readonly refused: ErrorReply } {
+  const split = splitExecution(command.body, {
+    parameters: parameters.length,
+    isAhead: (parameter) => prepared.isAhead(id, parameter),
+    counted: (command.cursor & countedFlag) !== 0,
+  });
+  if (split === "fewer") return { refused: ownErrors.fewerParameters() };
+  if ("kind" in split) return { refused: ownErrors.malformedParameters() };
+  const refused = takeAttributes(responder, split.attributes);
+  return refused === undefined ? { ...command, body: split.body } : { refused };
 }

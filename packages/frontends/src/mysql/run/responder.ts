@@ -11,7 +11,11 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import { turnBytesMax } from "@gateway/core/tool/turn.ts";
 import { Home } from "@gateway/core/query/home.ts";
-import type { MysqlFiles, NextTransaction } from "@gateway/core/query/mysqlCall.ts";
+import type {
+  MysqlAttributes,
+  MysqlFiles,
+  NextTransaction,
+} from "@gateway/core/query/mysqlCall.ts";
 import { warningCode, type FailedEvent, type ResultEvent } from "@gateway/core/query/event.ts";
 import type { Query, QueryId } from "@gateway/core/query/query.ts";
 import { sentWith } from "@gateway/core/query/stages.ts";
@@ -44,7 +48,7 @@ const noteErrno = 1105;
 type Controller = AbortController | Canceller;
 
 /** What a query is made of. */
-type Asked = Pick<EngineStatement, "sql" | "parameters" | "relayed" | "next">;
+type Asked = Pick<EngineStatement, "sql" | "parameters" | "relayed" | "next" | "attributes">;
 
 export interface ResponderParts {
   readonly door: Door;
@@ -67,6 +71,8 @@ export class Responder {
   home = new Home();
   /** The client's files, where its login offers them. */
   files: MysqlFiles | undefined;
+  /** What came with the command that runs; of its statements alone, never of what is asked for them. */
+  attributes: MysqlAttributes | undefined;
   /** The home whose server has the session's user variables. */
   variablesOn: Home | undefined;
   #controller: Controller | undefined;
@@ -168,6 +174,7 @@ export class Responder {
 
   #atRest(): undefined {
     this.out.reset(idleBufferBytes);
+    this.attributes = undefined;
     this.sinceMs = this.host.clock.nowMs();
   }
 
@@ -215,19 +222,20 @@ export class Responder {
   }
 
   /** The query of a statement, which changes nothing of the session. To a server of MySQL's with what belongs to it. */
-  asked({ sql, parameters, relayed, next }: Asked, takes = noFormats): Query {
+  asked({ sql, parameters, relayed, next, attributes }: Asked, takes = noFormats): Query {
     const { session } = this.client;
     const { door } = this;
     const own = takes.length === 0 ? takes : relayedRows;
     if (relayed !== undefined) {
       const { statement, execution } = relayed;
       const query = door.query(statement, [], { ...session, dialect: "mysql" }, own);
-      return sentWith(query, { takes: query.takes, mysql: callOf(this, { execution, next }) });
+      const call = callOf(this, { execution, next, attributes });
+      return sentWith(query, { takes: query.takes, mysql: call });
     }
     const statement = forwardedStatement(sql);
     if (!relays(this)) return door.query(statement, parameters, session, takes);
     const query = door.query(statement, parameters, session, own);
-    return sentWith(query, { takes: query.takes, mysql: callOf(this, { next }) });
+    return sentWith(query, { takes: query.takes, mysql: callOf(this, { next, attributes }) });
   }
 
   /** Another session begins on this connection, or none: nothing stays with an engine. */

@@ -5,7 +5,7 @@
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
-import type { NextTransaction } from "@gateway/core/query/mysqlCall.ts";
+import type { MysqlAttributes, NextTransaction } from "@gateway/core/query/mysqlCall.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { isolationNames, type ClientSession } from "../session/clientSession.ts";
@@ -42,6 +42,8 @@ export interface EngineStatement {
   readonly relayed?: Relayed | undefined;
   /** What the transaction that it begins, or is, has for itself alone. */
   readonly next?: NextTransaction | undefined;
+  /** What came with the client's own statement. */
+  readonly attributes?: MysqlAttributes | undefined;
   /** The same question for an engine that has no such tables. Asked only while nothing is answered. */
   readonly otherwise?: string | undefined;
   /** Answers without the engine while nothing is answered; undefined where the engine's error is the answer. */
@@ -109,6 +111,7 @@ export function engineStatement(responder: Responder, bound: BoundStatement): En
     timeMs: isSelect ? executionMs(client) : undefined,
     otherwise,
     relayed,
+    attributes: responder.attributes,
     next: nextFor(responder, bound),
   };
 }
