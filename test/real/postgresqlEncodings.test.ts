@@ -4,7 +4,7 @@
  */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { charsetName, charsetOf, charsetNames } from "@gateway/wire/postgres/charset.ts";
+import { charsetOf } from "@gateway/wire/postgres/charset/charset.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
 import { PgRaw, type Raw } from "./postgresRaw.ts";
 import { emptyDatabase } from "./postgresDatabase.ts";
@@ -14,11 +14,7 @@ beforeAll(async () => {
   server = await emptyDatabase("encodings");
   const setup = new pg.Client({ connectionString: server.href });
   await setup.connect();
-  await setup.query(
-    `create table words (w text); insert into words values ('é'), ('表'), ('''');
-     create function tried(b bytea, e name) returns text language plpgsql as
-     $$ begin return convert_from(b, e); exception when others then return null; end $$`,
-  );
+  await setup.query("create table words (w text); insert into words values ('é'), ('表'), ('''')");
   await setup.end();
 });
 
@@ -32,6 +28,12 @@ const samples = [
   ["BIG5", "功"],
   ["EUC_JP", "表"],
   ["EUC_KR", "각"],
+  ["EUC_CN", "啊"],
+  ["EUC_TW", "龘"],
+  ["UHC", "갂"],
+  ["JOHAB", "뷁"],
+  ["GB18030", "🀄"],
+  ["LATIN10", "ț"],
 ] as const;
 
 describe.each(["session", "transaction", "statement"])("pooled by %s", (poolMode) => {
@@ -138,9 +140,8 @@ describe.each(["session", "transaction", "statement"])("pooled by %s", (poolMode
     await client.bound("select set_config('client_encoding', $1, false)", Buffer.from("latin9"));
     expect(told()).toBe("LATIN9");
     expect((await client.query(word)).cells).toEqual([bytesOf("LATIN9", "é")]);
-    expect((await client.query("set client_encoding = 'EUC_TW'")).error?.get("C")?.toString()).toBe(
-      "0A000",
-    );
+    const refused = await client.query("set client_encoding = 'MULE_INTERNAL'");
+    expect(refused.error?.get("C")?.toString()).toBe("0A000");
     expect(told()).toBe("LATIN9");
   });
 
@@ -173,6 +174,10 @@ describe.each(["session", "transaction", "statement"])("pooled by %s", (poolMode
     ["SJIS", [0x95, 0x5c]],
     ["GBK", [0x81, 0x5c]],
     ["BIG5", [0xa5, 0x5c]],
+    ["GB18030", [0x81, 0x5c]],
+    ["GB18030", [0x81, 0x30, 0x81, 0x30]],
+    ["EUC_TW", [0x8e, 0xa2, 0xa1, 0xa1]],
+    ["UHC", [0x81, 0x41]],
   ] as const)("a byte of a character of %s ends no literal", async (encoding, char) => {
     await using client = await through({ client_encoding: encoding });
     const bytes = Buffer.from(char);
@@ -181,28 +186,6 @@ describe.each(["session", "transaction", "statement"])("pooled by %s", (poolMode
     // A lead byte before the mark takes it along nowhere: it is no character of the set.
     const broken = join("select '", bytes.subarray(0, 1), "' or 1=1 --'");
     expect((await client.query(broken)).error?.get("C")?.toString()).toBe("22021");
-  });
-});
-
-describe("character sets", () => {
-  it.each(charsetNames)("every character of %s is read as the server reads it", async (name) => {
-    const charset = charsetOf(name);
-    const client = new pg.Client({ connectionString: server.href });
-    await client.connect();
-    const { rows } = await client.query<{ b: Buffer; t: string | null }>(
-      `select b, tried(b, $1) t from (
-         select set_byte('\\x00'::bytea, 0, one) b from generate_series(1, 255) one union all
-         select set_byte(set_byte('\\x0000'::bytea, 0, lead), 1, trail)
-         from generate_series(128, 255) lead, generate_series(1, 255) trail) bytes`,
-      [name],
-    );
-    await client.end();
-    const other = rows.filter(({ b, t }) => {
-      const text = t === null ? undefined : charset?.decode(b);
-      return text !== undefined && text !== t;
-    });
-    expect(other).toEqual([]);
-    expect(charsetName(name)).toBe(name);
   });
 });
 

@@ -6,9 +6,10 @@ export const rooms = {
   // Each protocol stands alone: what two of them share would be a protocol of its own. All of them read text.
   "wire/src": {
     shared: ["text"],
+    charset: [],
     clickhouse: [],
-    mysql: [],
-    postgres: [],
+    mysql: ["charset"],
+    postgres: ["charset"],
     trino: [],
     flight: [],
     http: [],

@@ -26,6 +26,7 @@ export const postgresqlCases = {
           "postgresqlIdle",
           "postgresqlPrepared",
           "postgresqlPreparedPolicies",
+          "postgresqlCharsets",
           "postgresqlEncodings",
           "postgresqlSignals",
           "postgresqlSlots",

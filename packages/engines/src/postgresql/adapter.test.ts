@@ -89,7 +89,7 @@ describe("a server that misbehaves", () => {
   );
 
   it.each([
-    ["client_encoding", "EUC_TW"],
+    ["client_encoding", "MULE_INTERNAL"],
     ["standard_conforming_strings", "off"],
   ])(
     "and reads texts by another %s from now on is left, and its client told",

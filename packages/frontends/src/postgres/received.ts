@@ -1,5 +1,5 @@
 /** What a client sent, as the table of phases takes it. Pure: `connection.ts` asks for every frame. */
-import type { Charset } from "@gateway/wire/postgres/charset.ts";
+import type { Charset } from "@gateway/wire/postgres/charset/charset.ts";
 import type { FrameStep } from "@gateway/wire/postgres/frame.ts";
 import { parseFrontend } from "@gateway/wire/postgres/frontend.ts";
 import type { FrontendMessage, StartMessage, Violation } from "@gateway/wire/postgres/message.ts";

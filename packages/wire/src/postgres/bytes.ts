@@ -6,7 +6,7 @@
  */
 
 import { repeatedText } from "../text.ts";
-import type { Charset } from "./charset.ts";
+import type { Charset } from "./charset/charset.ts";
 
 const encoder = new TextEncoder();
 
@@ -150,18 +150,21 @@ export function getInt32(from: Uint8Array, at: number): number {
   return high | ((from[at + 2] ?? 0) << 8) | (from[at + 3] ?? 0);
 }
 
+/** Undefined for bytes that are no text. */
+type ReadText = (bytes: Uint8Array) => string | undefined;
+
 /** Reads the body of one message from its first byte to its last. */
 export class BodyReader {
   readonly #body: Uint8Array;
-  readonly #charset: Charset | undefined;
+  readonly #read: ReadText;
   #at = 0;
   #short = false;
   #badText = false;
 
-  /** `charset`: of the texts; undefined for UTF-8. */
-  constructor(body: Uint8Array, charset?: Charset) {
+  /** `read`: how its texts are read where they are not UTF-8. */
+  constructor(body: Uint8Array, read: ReadText = repeatedText) {
     this.#body = body;
-    this.#charset = charset;
+    this.#read = read;
   }
 
   /** `short`: something was missing or something is left over. `text`: all there, but none of the character set. */
@@ -209,7 +212,7 @@ export class BodyReader {
     }
     const bytes = this.#body.subarray(this.#at, end);
     this.#at = end + 1;
-    const text = this.#charset === undefined ? repeatedText(bytes) : this.#charset.decode(bytes);
+    const text = this.#read(bytes);
     if (text === undefined) this.#badText = true;
     return text ?? "";
   }

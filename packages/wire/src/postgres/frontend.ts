@@ -6,7 +6,7 @@
  */
 import { decodeText } from "../text.ts";
 import { BodyReader } from "./bytes.ts";
-import type { Charset } from "./charset.ts";
+import type { Charset } from "./charset/charset.ts";
 import type { Frame } from "./frame.ts";
 import type { Format, FrontendMessage, Target, Violation } from "./message.ts";
 
@@ -20,7 +20,7 @@ type Made = FrontendMessage | undefined;
 export function parseFrontend(frame: Frame, charset?: Charset): FrontendStep {
   const known = messages.get(frame.type);
   if (known === undefined) return refuse({ kind: "unknownType", type: frame.type });
-  const reader = new BodyReader(frame.body, charset);
+  const reader = new BodyReader(frame.body, charset?.decode);
   const message = known.read(reader);
   const verdict = reader.verdict();
   if (message === undefined || verdict === "short") {

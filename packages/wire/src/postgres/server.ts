@@ -5,7 +5,7 @@
  * by whoever reads the connection. Rows are not here: `rowFits` judges them where they lie. Never throws.
  */
 import { BodyReader, getInt32 } from "./bytes.ts";
-import type { Charset } from "./charset.ts";
+import type { Charset } from "./charset/charset.ts";
 import type { Frame } from "./frame.ts";
 import type { Format, TransactionStatus } from "./message.ts";
 
@@ -68,11 +68,11 @@ const fieldBytesMin = 19;
 type Made = ServerMessage | undefined;
 
 /**
- * Reads a frame. Undefined for a message that is none, or that is not whole. Text that is not of the character set
- * (UTF-8 where none is given) is none either.
+ * Reads a frame. Undefined for a message that is none, or that is not whole. Text that is not UTF-8 is none either; in
+ * a character set a server writes some that it does not read itself, and these are question marks.
  */
 export function parseServer({ type, body }: Frame, charset?: Charset): ServerMessage | undefined {
-  const reader = new BodyReader(body, charset);
+  const reader = new BodyReader(body, charset?.shown);
   const message = readers.get(type)?.(reader);
   return message !== undefined && reader.verdict() === "ok" ? message : undefined;
 }

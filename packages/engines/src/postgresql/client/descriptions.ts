@@ -4,7 +4,7 @@
  */
 import type { Column } from "@gateway/core/type/type.ts";
 import { Repeated } from "@gateway/wire/repeated.ts";
-import type { Charset } from "@gateway/wire/postgres/charset.ts";
+import type { Charset } from "@gateway/wire/postgres/charset/charset.ts";
 import type { Frame } from "@gateway/wire/postgres/frame.ts";
 import {
   parseServer,

@@ -5,7 +5,7 @@
 
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Session } from "@gateway/core/query/query.ts";
-import { charsetOf, type Charset } from "@gateway/wire/postgres/charset.ts";
+import { charsetOf, type Charset } from "@gateway/wire/postgres/charset/charset.ts";
 import { brokenError } from "../errors.ts";
 
 /** As PostgreSQL spells it. Every connection begins with it. */

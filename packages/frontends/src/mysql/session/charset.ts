@@ -8,10 +8,10 @@
 import {
   characterSet,
   isCharacterSet,
+  isMultiByte,
   type CharacterSetName,
   type PieceEnd,
 } from "@gateway/wire/mysql/charset/characterSet.ts";
-import { isMultiByte } from "@gateway/wire/mysql/charset/multiByte.ts";
 import { repeatedText } from "@gateway/wire/text.ts";
 import { collationNamed, collations } from "./collations.ts";
 

@@ -48,7 +48,7 @@ describe("readStartup", () => {
     [{}, 3, "auth.required"],
     [{ user: "" }, 3, "auth.required"],
     [{ user: "a", replication: "true" }, 3, "query.unsupported"],
-    [{ user: "a", client_encoding: "EUC_TW" }, 3, "query.unsupported"],
+    [{ user: "a", client_encoding: "MULE_INTERNAL" }, 3, "query.unsupported"],
     [{ user: "a", options: "-x" }, 3, "query.invalid"],
     [{ user: "a", surprise: "on" }, 3, "query.unknownObject"],
     [{ user: "a", options: "-c surprise=on" }, 3, "query.unknownObject"],

@@ -10,7 +10,7 @@ import type { Kept } from "@gateway/core/query/pin.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { allSpeakPostgres, keepingOf, type ReachedEngine } from "@gateway/core/query/reached.ts";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
-import type { Charset } from "@gateway/wire/postgres/charset.ts";
+import type { Charset } from "@gateway/wire/postgres/charset/charset.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import { longTexts, type LongText } from "../../listener/longTexts.ts";
 import type { CancelKeys, CancelRegistration, KeyOwner, ServerProcess } from "./cancel.ts";

@@ -12,7 +12,7 @@ import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
 import type { TransactionModes } from "@gateway/core/sql/session/statement.ts";
 import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
-import { charsetOf, type Charset } from "@gateway/wire/postgres/charset.ts";
+import { charsetOf, type Charset } from "@gateway/wire/postgres/charset/charset.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
 import {
   invalid,

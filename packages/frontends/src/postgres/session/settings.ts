@@ -6,7 +6,7 @@
  * the planner are remembered for the client and have no effect, because there is no such planner.
  */
 import type { Isolation } from "@gateway/core/sql/session/statement.ts";
-import { charsetName } from "@gateway/wire/postgres/charset.ts";
+import { charsetName } from "@gateway/wire/postgres/charset/charset.ts";
 import { zoneOf } from "@gateway/core/type/zone.ts";
 import { quantityText, type Unit } from "./units.ts";
 

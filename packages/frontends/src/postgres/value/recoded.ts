@@ -4,7 +4,7 @@
  */
 import type { Column } from "@gateway/core/type/type.ts";
 import { ByteWriter, getInt32, putInt32 } from "@gateway/wire/postgres/bytes.ts";
-import type { Charset } from "@gateway/wire/postgres/charset.ts";
+import type { Charset } from "@gateway/wire/postgres/charset/charset.ts";
 import { decodeText } from "@gateway/wire/text.ts";
 import type { RowWriter } from "./rows.ts";
 

@@ -1,6 +1,7 @@
 /** Character sets of MySQL's besides Unicode's, by their names. */
-import type { MultiByteName } from "./multiByteTables.ts";
-import { isMultiByte, multiByteSet } from "./multiByte.ts";
+import { multiByteSet } from "../../charset/multiByte.ts";
+import { sources, type MultiByteName } from "../../charset/sources.ts";
+import { tableOf } from "../../charset/table.ts";
 import { isSingleByte, singleByteSet, type SingleByteName } from "./singleByte.ts";
 
 export type CharacterSetName = SingleByteName | MultiByteName;
@@ -25,6 +26,10 @@ export interface CharacterSet {
 /** Sets that are used, made when one is asked for first: most processes meet none. */
 const made = new Map<CharacterSetName, CharacterSet>();
 
+export function isMultiByte(name: string): name is MultiByteName {
+  return Object.hasOwn(sources, name);
+}
+
 export function isCharacterSet(name: string): name is CharacterSetName {
   return isSingleByte(name) || isMultiByte(name);
 }
@@ -32,7 +37,12 @@ export function isCharacterSet(name: string): name is CharacterSetName {
 export function characterSet(name: CharacterSetName): CharacterSet {
   const known = made.get(name);
   if (known !== undefined) return known;
-  const set = isSingleByte(name) ? singleByteSet(name) : multiByteSet(name);
+  const set = isSingleByte(name) ? singleByteSet(name) : severalBytes(name);
   made.set(name, set);
   return set;
+}
+
+function severalBytes(name: MultiByteName): CharacterSet {
+  const { decode, shown, nearest, pieceEnd } = multiByteSet(() => tableOf(sources[name]));
+  return { decode, shown, encode: nearest, pieceEnd };
 }

@@ -1,8 +1,44 @@
 /** Makes the table of a set of several bytes: characters by the bytes that say them. */
-import type { Source, Span } from "./multiByteTables.ts";
+import type { Source, Span } from "./source.ts";
 
-/** Characters of two bytes, or of three behind 0x8F, as UTF-16 by `first << 8 | second`; zero for none. */
+/**
+ * Characters of two bytes, and of two behind a prefix, as UTF-16 by `first << 8 | second`; zero for none. Those behind a
+ * prefix stand without the second one's high bit where others have their places with it.
+ */
 export type Pairs = Uint16Array<ArrayBuffer>;
+
+/** Bytes before two of `Pairs`, whose second has this high bit there. */
+export interface Prefix {
+  readonly bytes: readonly number[];
+  readonly high: 0x80 | 0;
+}
+
+/** A set that can be read. */
+export interface Table {
+  readonly pairs: Pairs;
+  /** Second bytes of two begin here. */
+  readonly trailMin: number;
+  /** All of them are as long and begin with the same byte. The first is the one that is written. */
+  readonly prefixes: readonly Prefix[];
+  /** Bytes that are katakana by themselves. */
+  readonly katakana: boolean;
+  /** First bytes whose characters are also elsewhere, which is where they are written to. */
+  readonly unwritten: Span | undefined;
+  /** Characters of the first plane in four bytes, where the set has all of Unicode. */
+  readonly quadruples: Uint16Array | undefined;
+}
+
+export function tableOf(source: Source): Table {
+  const pairs = pairsOf(source);
+  return {
+    pairs,
+    trailMin: source.syllables === true ? syllablesTrailMin : source.trailMin,
+    prefixes: source.triples === undefined ? [] : [{ bytes: [thirdPrefix], high: 0 }],
+    katakana: source.katakana === true,
+    unwritten: source.unwritten,
+    quadruples: source.quadruples === true ? quadruplesOf(pairs) : undefined,
+  };
+}
 
 const trailMax = 0xfe;
 const noCharacter = 0xfffd;
@@ -25,7 +61,7 @@ export function pairsOf(source: Source): Pairs {
       for (let third = 0xa1; third <= trailMax; third += 1)
         pairs[(second << 8) | (third & 0x7f)] = read([thirdPrefix, second, third]);
     correct(pairs, source.triples);
-    putRows(pairs, 0xe3ac, 0);
+    if (source.own === "rows") putRows(pairs, 0xe3ac, 0);
   }
   return pairs;
 }
@@ -61,13 +97,14 @@ function putRows(pairs: Pairs, first: number, high: 0x80 | 0): void {
 }
 
 const syllables: Span = [0xac00, 0xd7a3];
+const syllablesTrailMin = 0x41;
 
 /** Those that the standard's own places lack, in the order of Unicode. */
 function putSyllables(pairs: Pairs): void {
   const known = new Set(pairs);
   let [unit] = syllables;
   for (let lead = 0x81; lead <= 0xc6; lead += 1)
-    for (let trail = 0x41; trail <= (lead > 0xa0 ? 0xa0 : trailMax); trail += 1) {
+    for (let trail = syllablesTrailMin; trail <= (lead > 0xa0 ? 0xa0 : trailMax); trail += 1) {
       // Only behind letters.
       if (trail === 0x5b || trail === 0x7b) trail += 6;
       while (known.has(unit)) unit += 1;
@@ -81,7 +118,7 @@ function putSyllables(pairs: Pairs): void {
 export const exchanged = { before: 0x1e3f, now: 0xe7c7 } as const;
 
 /** Characters of the first plane that a set says in four bytes, in their order there. */
-export function quadruplesOf(pairs: Pairs): Uint16Array<ArrayBuffer> {
+function quadruplesOf(pairs: Pairs): Uint16Array<ArrayBuffer> {
   const known = new Set(pairs);
   const units: number[] = [];
   for (let unit = 0x80; unit < 0x1_0000; unit += 1) {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ByteWriter, BodyReader } from "./bytes.ts";
+import { ByteWriter, BodyReader } from "../bytes.ts";
+import { parseServer } from "../server.ts";
 import { charsetName, charsetNames, charsetOf, type Charset } from "./charset.ts";
 
 describe("charsetName", () => {
@@ -11,8 +12,12 @@ describe("charsetName", () => {
     ["shift_jis", "SJIS"],
     ["eucjp", "EUC_JP"],
     ["koi8", "KOI8R"],
+    ["uhc", "UHC"],
+    ["windows-949", "UHC"],
+    ["iso8859-16", "LATIN10"],
+    ["euc-tw", "EUC_TW"],
     ["utf8", undefined],
-    ["EUC_TW", undefined],
+    ["mule_internal", undefined],
     ["constructor", undefined],
   ])("%s is PostgreSQL's %s", (given, name) => {
     expect(charsetName(given)).toBe(name);
@@ -40,6 +45,22 @@ describe("charsetOf", () => {
     ["SJIS", [0x95, 0x5c], "表"],
     ["SJIS", [0xb1], "ｱ"],
     ["GBK", [0x81, 0x5c], "乗"],
+    ["WIN1252", [0xff], "ÿ"],
+    ["LATIN10", [0xfe], "ț"],
+    ["EUC_JP", [0x8f, 0xb0, 0xa1], "丂"],
+    ["BIG5", [0xa1, 0x45], "•"],
+    ["EUC_KR", [0xa2, 0xe8], "㉾"],
+    ["EUC_CN", [0xb0, 0xa1], "啊"],
+    ["UHC", [0x81, 0x41], "갂"],
+    ["UHC", [0xfe, 0xfe], "\ue0bb"],
+    ["JOHAB", [0x88, 0x61], "가"],
+    ["JOHAB", [0x88, 0x41], "ㄱ"],
+    ["JOHAB", [0x84, 0x44], "ㄳ"],
+    ["JOHAB", [0xd9, 0x5c], "￡"],
+    ["JOHAB", [0xe0, 0x31], "伽"],
+    ["EUC_TW", [0xc4, 0xa1], "一"],
+    ["EUC_TW", [0x8e, 0xa2, 0xf2, 0xc4], "龘"],
+    ["GB18030", [0x95, 0x32, 0x82, 0x36], "\u{20000}"],
   ])("%s has %j for a character", (name, bytes, text) => {
     const charset = charsetFor(name);
     expect(charset.decode(Uint8Array.from(bytes))).toBe(text);
@@ -52,8 +73,29 @@ describe("charsetOf", () => {
     ["GBK", [0x81, 0x27]],
     ["BIG5", [0xa5, 0x27]],
     ["EUC_KR", [0xb0, 0x5c]],
+    ["UHC", [0xb0, 0x27]],
+    ["UHC", [0xb0, 0x5c]],
+    ["JOHAB", [0x88, 0x27]],
+    ["GB18030", [0x81, 0x27]],
+    ["GB18030", [0x81, 0x30, 0x81, 0x27]],
+    ["GB18030", [0x81, 0x30, 0x81]],
+    ["EUC_TW", [0x8e, 0xa2, 0xf2, 0x27]],
+    ["EUC_TW", [0x8e, 0xa2, 0xf2]],
+    ["EUC_JP", [0x8f, 0xb0, 0x5c]],
     ["WIN1252", [0x81]],
   ])("%s takes no quotation mark or end into a character: %j", (name, bytes) => {
+    expect(charsetFor(name).decode(Uint8Array.from(bytes))).toBeUndefined();
+  });
+
+  it.each([
+    ["EUC_JP", [0xfc, 0xfe]],
+    ["EUC_KR", [0x81, 0x41]],
+    ["EUC_TW", [0x8e, 0xae, 0xa1, 0xa6]],
+    ["JOHAB", [0x88, 0x5c]],
+    // In the edition of 2022 these bytes are another character.
+    ["GB18030", [0xa8, 0xbc]],
+    ["GB18030", [0xfe, 0x59]],
+  ])("%s has no character that the server has not: %j", (name, bytes) => {
     expect(charsetFor(name).decode(Uint8Array.from(bytes))).toBeUndefined();
   });
 
@@ -70,10 +112,17 @@ describe("a message's texts", () => {
     out.text("表é");
     const bytes = out.take();
     expect([...bytes]).toEqual([0x95, 0x5c, 0x3f, 0]);
-    const reader = new BodyReader(bytes, charsetFor("SJIS"));
+    const reader = new BodyReader(bytes, charsetFor("SJIS").decode);
     expect([reader.text(), reader.verdict()]).toEqual(["表?", "ok"]);
     const plain = new BodyReader(bytes);
     expect([plain.text(), plain.verdict()]).toEqual(["", "text"]);
+  });
+
+  it("of a server have a question mark for what the server itself does not read", () => {
+    const body = Uint8Array.from([0x53, 0x8e, 0xae, 0xa1, 0xa6, 0xc4, 0xa1, 0, 0]);
+    const read = parseServer({ type: 0x4e, body }, charsetFor("EUC_TW"));
+    expect(read?.kind === "notice" ? read.report.get("S") : undefined).toBe("?一");
+    expect(parseServer({ type: 0x4e, body })).toBeUndefined();
   });
 });
 
