@@ -263,7 +263,7 @@ export function commandPackets(code: number, text: string, head = noHead): Uint8
     const length = 1 + head.length + bytes.write(text, textAt, "utf8");
     bytes.writeUIntLE(length, 0, 4);
     bytes[packetHeaderBytes] = code;
-    bytes.set(head, packetHeaderBytes + 1);
+    if (head.length > 0) bytes.set(head, packetHeaderBytes + 1);
     return bytes.subarray(0, packetHeaderBytes + length);
   }
   const payload = Buffer.concat([Uint8Array.of(code), head, Buffer.from(text)]);

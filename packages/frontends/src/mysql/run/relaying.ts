@@ -55,8 +55,18 @@ export function callOf(
   const ignoreSpace = (client.capabilities & capability.ignoreSpace) !== 0;
   const results = resultsOf(client);
   const { extendedMetadata } = client;
-  const asked = { home, foundRows, ignoreSpace, extendedMetadata, results };
-  return { ...asked, next, attributes, execution, files };
+  // One literal: what follows a spread makes a hidden class anew for each query.
+  return {
+    home,
+    foundRows,
+    ignoreSpace,
+    extendedMetadata,
+    results,
+    next,
+    attributes,
+    execution,
+    files,
+  };
 }
 
 /**
