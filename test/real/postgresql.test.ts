@@ -348,7 +348,7 @@ describe("hosts", () => {
 
 describe("a login", () => {
   it.each(["scram-sha-256", "md5"])(
-    "by %s is proved, and a wrong one shows nothing",
+    "by %s is proved, and a wrong one shows nothing, by no code either",
     async (how) => {
       const client = new pg.Client({ connectionString: url.href });
       await client.connect();
@@ -357,7 +357,7 @@ describe("a login", () => {
       await using refused = await cluster({ auth: wrong });
       const { last } = await ran(refused, "select 1");
       expect(last).toMatchObject({ error: { code: "cluster.connectFailed" } });
-      expect(JSON.stringify(last)).not.toContain("wrong-secret");
+      expect(JSON.stringify(last)).not.toMatch(/wrong-secret|sqlState/);
       expect(await refused.probe(never)).toBe("unhealthy");
       await using right = await cluster({ auth: { ...wrong, password: "right-secr\u00e9t" } });
       expect((await ran(right, "select current_user::text")).rows).toEqual([["locked"]]);

@@ -24,6 +24,7 @@ export const postgresqlCases = {
           "postgresMessages",
           "postgresqlModes",
           "postgresqlIdle",
+          "postgresqlLogins",
           "postgresqlPrepared",
           "postgresqlPreparedPolicies",
           "postgresqlCharsets",

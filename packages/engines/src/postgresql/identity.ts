@@ -46,14 +46,30 @@ function isWhole(text: string): boolean {
   return text !== "" && isSendable(text);
 }
 
-/** The error of a caller's login. What the server says of it stays behind. */
+/**
+ * The error of a caller's login. Whether it was the password is told; the server's own words stay behind, because they
+ * may name the gateway's address or, of a server that lies, what it was sent.
+ */
 export function errorOfLogin(failure: LoginFailure, group: string): GatewayError {
   const detail = failureText(failure);
-  if (isRefusal(failure)) return noBackendIdentity("passthrough", group, { detail });
+  if (isRefusal(failure))
+    return refusedLogin(failure, noBackendIdentity("passthrough", group, { detail }));
   // The login was right; the database is not for this user, or not there.
   if (failure.sqlState === "42501") return gatewayError("query.permission", { detail });
   if (failure.sqlState === "3D000") return gatewayError("query.unknownObject", { detail });
   return gatewayError("cluster.connectFailed", { detail });
+}
+
+const verdicts: ReadonlyMap<string, string> = new Map([
+  ["28P01", "The server refuses this user's password."],
+  ["28000", "The server refuses this user's login, whatever the password."],
+]);
+
+function refusedLogin({ sqlState = "" }: LoginFailure, error: GatewayError): GatewayError {
+  const verdict = verdicts.get(sqlState);
+  return verdict === undefined
+    ? error
+    : { ...error, sqlState, message: `${error.message} ${verdict}` };
 }
 
 /** Whose a transaction is; undefined for the cluster's account. */
