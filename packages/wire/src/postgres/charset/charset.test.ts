@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ByteWriter, BodyReader } from "../bytes.ts";
@@ -24,7 +25,31 @@ describe("charsetName", () => {
   });
 });
 
+/** Of what every one, two, three and four bytes are read as, as they were compared with PostgreSQL's one by one. */
+const digests = {
+  EUC_JP: "2da9a66b797413cc",
+  SJIS: "796320a7c98d4f0c",
+  BIG5: "e4ee1a791d6cb6c2",
+  GBK: "0a4a029d68d9e435",
+  EUC_CN: "2dd183b5126f85df",
+  GB18030: "51e25eb124960881",
+  EUC_KR: "297ddcee64a24205",
+  UHC: "59d9bb8bf2d94646",
+  JOHAB: "f0a5fd5beead619a",
+  EUC_TW: "cf00227e03f137e0",
+} as const;
+
 describe("charsetOf", () => {
+  it.each(Object.entries(digests))("%s is read as a server reads it", (name, digest) => {
+    const { decode } = charsetFor(name);
+    const hash = createHash("sha256");
+    for (let first = 0x80; first < 0x100; first += 1)
+      for (let second = 0; second < 0x100; second += 1)
+        for (const before of [[], [0x8f], [0x8e, 0xa1], [0x8e, 0xa2], [0x82, 0x35]])
+          hash.update(`${decode(Uint8Array.from([...before, first, second])) ?? "-"},`);
+    expect(hash.digest("hex").slice(0, 16)).toBe(digest);
+  });
+
   it.each(charsetNames)("what %s writes it reads again, ASCII as it is", (name) => {
     const charset = charsetFor(name);
     fc.assert(
