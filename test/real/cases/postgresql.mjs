@@ -25,6 +25,7 @@ export const postgresqlCases = {
           "postgresqlModes",
           "postgresqlIdle",
           "postgresqlLogins",
+          "postgresqlOverdue",
           "postgresqlPrepared",
           "postgresqlPreparedPolicies",
           "postgresqlCharsets",

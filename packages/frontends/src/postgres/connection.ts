@@ -100,6 +100,8 @@ class Conversation {
   /** Where the next message begins is not known: the error that says why is the last but one. */
   #lost = false;
   #sessionRule: FrameRule | undefined;
+  /** How long the client took over the statement that it has begun. */
+  #owedMs = 0;
 
   constructor(connection: FollowedConnection, parts: ConversationParts) {
     this.#connection = connection;
@@ -127,9 +129,11 @@ class Conversation {
         if (resting) this.#connection.idle(true);
         this.#desk?.waiting();
         if (resting) this.#desk?.rest();
-        await this.#inbox.more();
+        const more = this.#inbox.more();
+        await (this.#phase === "extended" ? this.#owed(more) : more);
         if (resting) this.#connection.idle(false);
       } else {
+        if (this.#owedMs > 0) await this.#judgeOwed();
         const received = receivedOf(
           step,
           this.#phase,
@@ -261,6 +265,21 @@ class Conversation {
     await this.#failed({ error, place: {} });
   }
 
+  /** Counts how long a client takes in the middle of a series. */
+  #owed<Come>(come: Come | Promise<Come>): Come | Promise<Come> {
+    if (!(come instanceof Promise)) return come;
+    const { clock } = this.#parts.host;
+    const fromMs = clock.nowMs();
+    return come.finally(() => (this.#owedMs += clock.nowMs() - fromMs));
+  }
+
+  /** A client that took too long over a statement is told with its next message, as by a server. */
+  async #judgeOwed(): Promise<void> {
+    const failure = await this.#desk?.overdue(this.#owedMs);
+    if (failure !== undefined) await this.#failed(failure);
+    if (this.#desk?.owing !== true) this.#owedMs = 0;
+  }
+
   #serve(message: FrontendMessage): Pending | undefined {
     return this.#desk?.perform(message);
   }
@@ -342,7 +361,7 @@ class Conversation {
     const inbox = this.#inbox;
     return {
       ahead: () => inbox.ahead(),
-      bound: () => inbox.bound(),
+      bound: () => this.#owed(inbox.bound()),
       copyFrame: (stopped) => inbox.copyFrame(this.#rule(), stopped),
       other: () => inbox.other(),
       lose: () => {

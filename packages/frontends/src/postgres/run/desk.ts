@@ -20,13 +20,14 @@ import { ClientSession } from "../session/clientSession.ts";
 import { Heard } from "../session/heard.ts";
 import { encodeSettings } from "../encode.ts";
 import type { Outbox } from "../outbox.ts";
+import { timeoutError } from "./execution.ts";
 import { Executor } from "./executor.ts";
 import { Implicit } from "./implicit.ts";
 import type { Failure } from "../failure.ts";
 import { FunctionCalls, type FunctionCall } from "./functionCall.ts";
 import { Series, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "../session/settings.ts";
-import { milliseconds } from "../session/units.ts";
+import { limitMs } from "../session/units.ts";
 import { answerText } from "./simple.ts";
 import type { AsideRoom } from "./rowsAside.ts";
 import { relayedReader, type Relaying } from "../read/relayed.ts";
@@ -92,6 +93,9 @@ const terminated = gatewayError("gateway.draining", {
   message: "terminating connection due to administrator command",
 });
 
+/** A statement begins with the first of these, and is over when it ran or its series is. */
+const beginning: ReadonlySet<FrontendMessage["kind"]> = new Set(["parse", "bind", "describe"]);
+
 const idleTooLong = gatewayError("protocol.timeout", {
   message: "terminating connection due to idle-session timeout",
 });
@@ -119,6 +123,7 @@ export class Desk implements KeyOwner {
   readonly #gone: DeskParts["gone"];
   /** Something of the client's is being answered. */
   #working = false;
+  #owing = false;
   /** Its user ended it: nothing more is answered but the error that says so. */
   #terminated = false;
 
@@ -217,13 +222,25 @@ export class Desk implements KeyOwner {
     if (limit === "0" || this.#session.pin !== undefined || this.#relays() === "always") return;
     // Part of a message may have come meanwhile.
     this.#stir();
-    const limitMs = milliseconds(limit) ?? 0;
-    if (limitMs > 0) this.#restLimit = this.#clock.timer(limitMs, () => this.#gone(idleTooLong));
+    const rest = limitMs(limit);
+    if (rest > 0) this.#restLimit = this.#clock.timer(rest, () => this.#gone(idleTooLong));
   }
 
   #stir(): void {
     this.#restLimit?.[Symbol.dispose]();
     this.#restLimit = undefined;
+  }
+
+  /** The client has begun a statement whose end it still owes. */
+  get owing(): boolean {
+    return this.#owing;
+  }
+
+  /** What a client is told that took so long over a statement, where its own limit of one says so and no server holds it. */
+  async overdue(owedMs: number): Promise<Failure | undefined> {
+    const limit = this.#owing ? limitMs(this.#session.setting("statement_timeout")) : 0;
+    if (limit === 0 || owedMs < limit || this.#relays() === "always") return undefined;
+    return (await this.settle()) ?? { error: timeoutError(), place: {} };
   }
 
   /** Everything that came was answered: a cancel that comes now meets nothing, as in PostgreSQL. */
@@ -266,6 +283,7 @@ export class Desk implements KeyOwner {
     this.#stir();
     this.#heard.work();
     this.#working = true;
+    if (message.kind !== "close") this.#owing = beginning.has(message.kind);
     return this.#perform(message);
   }
 
@@ -274,6 +292,7 @@ export class Desk implements KeyOwner {
    * It ends an implicit transaction at once; in the client's own one nothing more runs until its ROLLBACK.
    */
   async failed(failure: Failure): Promise<Failure> {
+    this.#owing = false;
     if (this.#terminated) return { error: terminated, place: {} };
     if (this.#session.pin === undefined) return failure;
     if (!this.#implicit.open) this.#session.fail();

@@ -17,7 +17,7 @@ import type { ClientSession } from "../session/clientSession.ts";
 import { encodeEvent } from "../encode.ts";
 import type { Outbox } from "../outbox.ts";
 import { ResultWriter, type Announce, type ResultForm } from "./resultWriter.ts";
-import { milliseconds } from "../session/units.ts";
+import { limitMs } from "../session/units.ts";
 import type { ClientCopy } from "../value/copySource.ts";
 import { RowsAside, type AsideRoom } from "./rowsAside.ts";
 import { commandTag } from "../tag.ts";
@@ -192,10 +192,8 @@ export class Execution implements AsyncDisposable {
 
   #timeLimit(): Disposable | undefined {
     const { host, session, serverTimes } = this.#parts;
-    const limit = serverTimes() ? "0" : session.setting("statement_timeout");
-    const limitMs = limit === "0" ? 0 : (milliseconds(limit) ?? 0);
-    if (limitMs === 0) return undefined;
-    return host.clock.timer(limitMs, () => this.cancel(timeoutError()));
+    const limit = serverTimes() ? 0 : limitMs(session.setting("statement_timeout"));
+    return limit === 0 ? undefined : host.clock.timer(limit, () => this.cancel(timeoutError()));
   }
 
   #park(): void {
@@ -361,6 +359,7 @@ async function nextOf(events: ResultStream): Promise<ResultEvent | undefined> {
   return next.done === true ? undefined : next.value;
 }
 
-function timeoutError(): GatewayError {
+/** As PostgreSQL says it. */
+export function timeoutError(): GatewayError {
   return gatewayError("query.timeout", { message: "canceling statement due to statement timeout" });
 }

@@ -58,8 +58,8 @@ export function quantityText(text: string, unit: Unit, min = 0): string | undefi
   return shown === undefined ? String(count) : `${whole / shown[1]}${shown[0]}`;
 }
 
-/** Milliseconds of a duration such as `5000`, `5s` or `1.5 min`; 0 means none. Undefined for no duration. */
-export function milliseconds(text: string): number | undefined {
-  const count = countOf(text, "ms");
-  return count === undefined || count < 0 ? undefined : count;
+/** Milliseconds of a limit such as `5000`, `5s` or `1.5 min`; 0 for none, and for what is no duration. */
+export function limitMs(text: string): number {
+  if (text === "0") return 0;
+  return Math.max(0, countOf(text, "ms") ?? 0);
 }
