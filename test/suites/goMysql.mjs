@@ -6,13 +6,7 @@ import { compileGoTests, goModule } from "../real/goModule.mjs";
 import { installMariadb, startMariadb } from "../real/mariadbServer.mjs";
 import { goTests } from "./goTests.mjs";
 
-/** They dial addresses that do not answer, or a socket of the machine, and no server. */
 const leftOut = {
-  TestConnectorObeysDialTimeouts: "dials an address that does not answer, and no server",
-  TestConnectorTimeoutsDuringOpen: "dials an address that does not answer, and no server",
-  TestDialNonRetryableNetErr: "dials nothing",
-  TestDialTemporaryNetErr: "dials nothing",
-  TestDialUnknownError: "dials nothing",
   TestConcurrent: "opens as many connections as the server may have",
 };
 const login = { user: "gateway", password: "gateway-secret", database: "demo" };
