@@ -26,6 +26,8 @@ import { catalogName } from "../starRocks/client/session.ts";
 import type { Account, Server } from "../starRocks/client/login.ts";
 import type { StarRocksConfig } from "../starRocks/config.ts";
 import { placesAhead } from "../starRocks/sql/parameters.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
+import { judgeAhead } from "./sql/guard.ts";
 import { bring, sayNext } from "./client/bring.ts";
 import { killQuery } from "./client/killing.ts";
 import { serversOf } from "./client/reach.ts";
@@ -70,7 +72,6 @@ class MysqlBackend implements Backend {
   readonly engine = "mysql";
   readonly dialect = "mysql";
   readonly speaks = "mysql";
-  readonly readAhead = placesAhead;
   readonly runsIn = "engine";
   /** A limit of the server's own does not hold for every statement, and a client's hint may raise it. */
   readonly limitsExecution = false;
@@ -114,6 +115,11 @@ class MysqlBackend implements Backend {
 
   get statuses(): ReadonlyMap<string, string> | undefined {
     return this.#seating.greeted ?? this.#parts.plain.statuses;
+  }
+
+  *readAhead(sql: string): Steps<void> {
+    yield* placesAhead(sql);
+    yield* judgeAhead(sql, this.#context);
   }
 
   execute(query: Identified, signal: AbortSignal): ResultStream {

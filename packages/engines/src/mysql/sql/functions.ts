@@ -5,6 +5,7 @@
  */
 import { openSql, tokenText, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 
 /** Words that stand before a bracket and call nothing. */
 const words = `ALL AND ANY AS BETWEEN BY CASE DISTINCT DIV ELSE EXCEPT EXISTS FROM GROUPS HAVING IN INDEX INTERSECT INTERVAL
@@ -32,13 +33,14 @@ const functions = `ABS ACOS ADDDATE ADDTIME AES_DECRYPT AES_ENCRYPT ANY_VALUE AS
 const known: ReadonlySet<string> = new Set(`${words} ${functions}`.split(/\s+/));
 
 /** True where the text calls a function that is not known to leave nothing. */
-export function callsOthers(sql: string): boolean {
+export function* callsOthers(sql: string): Steps<boolean> {
   if (!sql.includes("(")) return false;
   const cursor = openSql(sql, "mysql");
   /** Of the token before: whether a bracket behind it calls what is not known. */
   let other = false;
   let behindPoint = false;
-  while (nextSignificant(cursor)) {
+  for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
+    if (tokens % tokensPerStep === 0) yield;
     if (cursor.kind === "open" && other) return true;
     const isWord = cursor.kind === "word";
     const isName = isWord || cursor.kind === "quotedIdentifier";

@@ -10,10 +10,13 @@ import { classifyStatement, type StatementClass } from "@gateway/core/sql/classi
 import { openSql, tokenText, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import { longTextUnits, readingsBy } from "@gateway/core/sql/reading/reading.ts";
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
+import { searchSteps } from "@gateway/core/sql/reading/search.ts";
+import { inOneGo, tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import { isOfServer } from "@gateway/core/sql/session/statement.ts";
 import { noGlobals } from "../errors.ts";
-import { keptBy } from "../../starRocks/sql/kept.ts";
+import { keptBySteps } from "../../starRocks/sql/kept.ts";
 import { callsOthers } from "./functions.ts";
 
 export interface Judged {
@@ -49,20 +52,27 @@ const leaving = /\b(?:last_insert_id|sql_calc_found_rows)\b/i;
  * user or role behind the gateway's back, and texts in texts, which no policy would see.
  */
 export function judge(sql: string, { globalVariables }: Allowed): Result<Judged, GatewayError> {
+  if (sql.length > longTextUnits) return judgedLong(globalVariables)(sql);
   return globalVariables ? judgedWithGlobals(sql) : judgedWithout(sql);
 }
 
-const shortTexts = { textsMax: 1_000, lengthMax: 2_000 };
-const judgedWithGlobals = remembered((sql) => judged(sql, true), shortTexts);
-const judgedWithout = remembered((sql) => judged(sql, false), shortTexts);
+/** Reads a long text in steps, so that `judge` answers from memory. */
+export function judgeAhead(sql: string, { globalVariables }: Allowed): Steps<void> {
+  return judgedLong(globalVariables).ahead(sql);
+}
 
-function judged(sql: string, globalVariables: boolean): Result<Judged, GatewayError> {
+const shortTexts = { textsMax: 1_000, lengthMax: 2_000 };
+const judgedWithGlobals = remembered((sql) => inOneGo(judged(sql, true)), shortTexts);
+const judgedWithout = remembered((sql) => inOneGo(judged(sql, false)), shortTexts);
+const judgedLong = readingsBy(judged);
+
+function* judged(sql: string, globalVariables: boolean): Steps<Result<Judged, GatewayError>> {
   const { kind, tag, doubt, firstWord } = classifyStatement(sql, "mysql");
   if (doubt === "severalStatements") {
     const message = "one statement at a time; the text holds several";
     return err(gatewayError("query.unsupported", { message }));
   }
-  const named = namesVariable(sql);
+  const named = yield* namesVariable(sql);
   const asksFile = kind === "copy" && loadsLocally(sql);
   switch (kind) {
     case "empty":
@@ -90,9 +100,12 @@ function judged(sql: string, globalVariables: boolean): Result<Judged, GatewayEr
       if (firstWord === "SET") return refused(tag);
       const calls =
         kind === "call" && firstWord !== "DO" ? "what a procedure may leave" : undefined;
-      const keeps = keptBy(sql) ?? (named ? variable : calls);
+      const keeps = (yield* keptBySteps(sql)) ?? (named ? variable : calls);
       const leaves =
-        keeps !== undefined || !cleanKinds.has(kind) || leaving.test(sql) || callsOthers(sql);
+        keeps !== undefined ||
+        !cleanKinds.has(kind) ||
+        (yield* searchSteps(sql, leaving)) ||
+        (yield* callsOthers(sql));
       return ok({ tag, keeps, leaves, asksFile });
     }
   }
@@ -121,11 +134,12 @@ function loadsLocally(sql: string): boolean {
 }
 
 /** True where the text names a user variable. An account (`'a'@'host'`) is none. */
-function namesVariable(sql: string): boolean {
+function* namesVariable(sql: string): Steps<boolean> {
   if (!sql.includes("@")) return false;
   const cursor = openSql(sql, "mysql");
   let nameEnd = -1;
-  while (nextSignificant(cursor)) {
+  for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
+    if (tokens % tokensPerStep === 0) yield;
     const text = tokenText(cursor);
     const behindName = nameEnd === cursor.start;
     if (cursor.kind === "variable" && !text.startsWith("@@") && !behindName) return true;

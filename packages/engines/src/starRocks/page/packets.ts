@@ -266,13 +266,20 @@ export function commandPackets(code: number, text: string, head = noHead): Uint8
     if (head.length > 0) bytes.set(head, packetHeaderBytes + 1);
     return bytes.subarray(0, packetHeaderBytes + length);
   }
-  const payload = Buffer.concat([Uint8Array.of(code), head, Buffer.from(text)]);
-  const parts: Uint8Array[] = [];
-  for (let at = 0, sequence = 0; ; sequence += 1) {
-    const length = Math.min(payload.length - at, packetBytesMax);
-    parts.push(Uint8Array.of(length & 0xff, (length >> 8) & 0xff, length >> 16, sequence & 0xff));
-    parts.push(payload.subarray(at, at + length));
-    at += length;
-    if (length < packetBytesMax) return Buffer.concat(parts);
+  const payloadBytes = 1 + head.length + Buffer.byteLength(text);
+  const last = Math.floor(payloadBytes / packetBytesMax);
+  const bytes = Buffer.allocUnsafe(payloadBytes + (last + 1) * packetHeaderBytes);
+  bytes[packetHeaderBytes] = code;
+  bytes.set(head, packetHeaderBytes + 1);
+  bytes.write(text, packetHeaderBytes + 1 + head.length, "utf8");
+  // From behind, so that nothing is written over: the text of 16 MB and more is moved by the headers inside it.
+  for (let part = last; part >= 0; part -= 1) {
+    const [from, to] = [part * packetBytesMax, part * (packetBytesMax + packetHeaderBytes)];
+    const length = Math.min(payloadBytes - from, packetBytesMax);
+    const at = packetHeaderBytes + from;
+    if (part > 0) bytes.copyWithin(to + packetHeaderBytes, at, at + length);
+    bytes.writeUIntLE(length, to, 3);
+    bytes[to + 3] = part & 0xff;
   }
+  return bytes;
 }

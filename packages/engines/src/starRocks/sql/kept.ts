@@ -6,6 +6,8 @@
  */
 import { openSql, upperWord, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { searchSteps } from "@gateway/core/sql/reading/search.ts";
+import { inOneGo, tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 
 /** Cheap looks before the text is read: most statements fail them. */
 const madeWords = /\b(?:temporary|lock|handler|xa)\b/i;
@@ -23,11 +25,17 @@ const headWords = 6;
 
 /** What would have to be kept, in words; undefined for a statement that needs nothing kept. */
 export function keptBy(sql: string): string | undefined {
-  const calls = calledWords.test(sql);
-  if (!calls && !madeWords.test(sql)) return undefined;
+  return inOneGo(keptBySteps(sql));
+}
+
+/** The same of a text of any length. */
+export function* keptBySteps(sql: string): Steps<string | undefined> {
+  const calls = yield* searchSteps(sql, calledWords);
+  if (!calls && !(yield* searchSteps(sql, madeWords))) return undefined;
   const cursor = openSql(sql, "mysql");
   const head: string[] = [];
-  while (nextSignificant(cursor)) {
+  for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
+    if (tokens % tokensPerStep === 0) yield;
     if (!calls && head.length === headWords) break;
     const word = cursor.kind === "word" ? upperWord(cursor) : "";
     if (head.length < headWords) head.push(word);
