@@ -40,6 +40,30 @@ export const tlsSchema = z
 
 export type TlsConfig = z.output<typeof tlsSchema>;
 
+/** The two limits of a text. */
+export interface StatementLimits {
+  readonly maxStatementBytes: number;
+  readonly maxStatementTokens: number;
+}
+
+/** Of texts that the gateway or an engine in it parses, plans or writes anew. */
+export const statementDefaults: StatementLimits = {
+  maxStatementBytes: 1 << 20,
+  maxStatementTokens: 500_000,
+};
+
+/** Of texts that go on to a server in their client's own words: as many tokens as there is room for. */
+export const ownStatementDefaults: StatementLimits = {
+  maxStatementBytes: 16 << 20,
+  maxStatementTokens: 100_000_000,
+};
+
+const bytes = z
+  .int()
+  .min(1024)
+  .max(1 << 30);
+const tokens = z.int().min(1024).max(100_000_000);
+
 /** Fields of every frontend, with its default port and its default limit of a message. */
 export function listenerShape(port: number, maxMessageBytes: number) {
   return { ...addressShape(port), ...limitShape(maxMessageBytes), ...trustShape } as const;
@@ -92,21 +116,36 @@ function limitShape(maxMessageBytes: number) {
         description: "A longer message is refused before memory is taken.",
         "x-unit": "bytes",
       }),
-    maxStatementBytes: z
-      .int()
-      .min(1024)
-      .max(1 << 30)
-      .default(1 << 20)
-      .meta({
-        title: "Statement size",
-        description:
-          "Longest text of a request or a prepared statement, with all its statements; a longer one is refused unread. Data of COPY and LOAD and values of parameters are no text. Raising it lets one client hold up others while its text is read, here and in the engine.",
-        "x-unit": "bytes",
-      }),
-    maxStatementTokens: z.int().min(1024).max(100_000_000).default(500_000).meta({
+    maxStatementBytes: bytes.default(statementDefaults.maxStatementBytes).meta({
+      title: "Statement size",
+      description:
+        "Longest text of a request or a prepared statement, with all its statements; a longer one is refused unread. Data of COPY and LOAD and values of parameters are no text. Raising it lets one client hold up others while its text is read, here and in the engine.",
+      "x-unit": "bytes",
+    }),
+    maxStatementTokens: tokens.default(statementDefaults.maxStatementTokens).meta({
       title: "Statement tokens",
       description:
         "Most words, names, values and signs of such a text. A text of many tokens takes engines more memory and time to plan than its length says; a bulk insert of a megabyte has about 240,000.",
+      "x-unit": "tokens",
+    }),
+  } as const;
+}
+
+/**
+ * The same for a protocol in which a text may go on to a server in its client's own words. Its limits depend on that,
+ * unless the config says one for all texts.
+ */
+export function ownWordsShape(port: number, maxMessageBytes: number, engine: string) {
+  return {
+    ...listenerShape(port, maxMessageBytes),
+    maxStatementBytes: bytes.optional().meta({
+      title: "Statement size",
+      description: `Longest text of a request or a prepared statement, with all its statements; a longer one is refused unread. Without a value: 16 MiB where it goes on in its client's own words, which is where every cluster that the session may reach is of engine ${engine} and no guard, policy, translation, script or router reads texts; elsewhere 1 MiB, because what parses, plans or writes a text anew, here or in an engine in the gateway, takes a hundred times its memory. A value counts for all texts. Data of COPY and LOAD and values of parameters are no text. Long texts are read in turns with what others send, and wait where 128 MiB of them are in the process, or half of that of their user. A text of 64 MiB holds up others for up to a third of a second.`,
+      "x-unit": "bytes",
+    }),
+    maxStatementTokens: tokens.optional().meta({
+      title: "Statement tokens",
+      description: `Most words, names, values and signs of such a text. Without a value: no limit but the text's length where it goes on in its client's own words, elsewhere 500,000. A text of many tokens takes engines more memory and time to plan than its length says; a bulk insert of a megabyte has about 240,000.`,
       "x-unit": "tokens",
     }),
   } as const;
@@ -137,4 +176,7 @@ const trustShape = {
 
 const anyListener = z.strictObject(listenerShape(0, 1 << 23));
 /** The common part of every frontend's config, as parsed. */
-export type ListenerConfig = z.output<typeof anyListener>;
+export type ListenerConfig = z.output<typeof anyListener> & {
+  /** Limits of texts that go on in their client's own words, where the protocol knows such. */
+  readonly ownWords?: StatementLimits | undefined;
+};

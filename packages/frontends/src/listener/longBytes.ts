@@ -31,6 +31,8 @@ export interface Decoded {
 export interface DecodingClient {
   readonly user: string;
   readonly client: { readonly over: boolean };
+  /** The bytes have their place among the long messages already, and are not counted once more. */
+  readonly hasRoom?: boolean | undefined;
 }
 
 /** True for bytes that have to be decoded in slices; fewer take less time than one slice. */

@@ -27,6 +27,8 @@ export interface LongText {
   readonly sql: string;
   /** The client's dialect. */
   readonly dialect: Dialect;
+  /** It has its place among the long messages already, and is not counted once more. */
+  readonly hasRoom?: boolean | undefined;
   /** Whatever else the frontend reads of the text; false where a text inside it has too many tokens. */
   readonly also?: ((sql: string, tokensMax: number) => Steps<boolean>) | undefined;
   readonly limits: Pick<ListenerConfig, "maxStatementTokens">;
@@ -56,9 +58,10 @@ export class LongTexts {
   admit(text: LongText, slices: Slices): Promise<GatewayError | undefined> | undefined {
     const { user, sql, client, limits } = text;
     if (sql.length <= Math.min(longTextUnits, limits.maxStatementTokens)) return undefined;
-    if (!this.#fits(user, sql.length)) return Promise.resolve(full());
+    const units = text.hasRoom === true ? 0 : sql.length;
+    if (!this.#fits(user, units)) return Promise.resolve(full());
     const reading = slices.run({ steps: stepsOf(text), user, client });
-    return this.#counted(user, sql.length, reading).then((read) => {
+    return this.#counted(user, units, reading).then((read) => {
       if (read === undefined) return gatewayError("query.cancelled");
       return read ? undefined : tooManyTokens(limits.maxStatementTokens);
     });
@@ -74,14 +77,16 @@ export class LongTexts {
     who: DecodingClient,
     slices: Slices,
   ): Promise<Result<Decoded, GatewayError>> {
-    if (!this.#fits(who.user, bytes.length)) return err(full());
+    const units = who.hasRoom === true ? 0 : bytes.length;
+    if (!this.#fits(who.user, units)) return err(full());
     const decoding = decodedInSlices(bytes, how, who, slices);
-    const decoded = await this.#counted(who.user, bytes.length, decoding);
+    const decoded = await this.#counted(who.user, units, decoding);
     return decoded === undefined ? err(gatewayError("query.cancelled")) : ok(decoded);
   }
 
   /** A text that is alone is always read, whatever length the config allows. */
   #fits(user: string, units: number): boolean {
+    if (units === 0) return true;
     const ofUser = this.#units.get(user) ?? 0;
     const fits = this.#allUnits + units <= this.#unitsMax && ofUser + units <= this.#unitsMax / 2;
     return fits || this.#allUnits === 0;

@@ -9,6 +9,7 @@ import { FrameReader, frameBytesMin, frameHeader } from "@gateway/wire/mysql/com
 import { PacketReader, type PacketStep } from "@gateway/wire/mysql/packetReader.ts";
 import { violation, type Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "../listener/connection.ts";
+import { shortMessageBytes } from "../listener/messageRoom.ts";
 import { inlineBytes, type Codec } from "./compression.ts";
 import { handshakeBytesMax } from "./limits.ts";
 
@@ -65,6 +66,16 @@ export class Channel {
     }
   }
 
+  /** The long text that is next may have so many bytes. */
+  allowLong(bytesMax: number): void {
+    this.#packets.allowLong(bytesMax);
+  }
+
+  /** The long text that is next is skipped. */
+  skipLong(): void {
+    this.#packets.skipLong();
+  }
+
   /** Hands over what was not read, when TLS takes over. */
   takeRest(): Uint8Array {
     return this.#packets.takeRest();
@@ -73,7 +84,7 @@ export class Channel {
   /** The login is done: the client may send up to these sizes, compressed with `codec` if there is one. */
   admit({ maxMessageBytes, maxStatementBytes }: ListenerConfig, codec: Codec | undefined): void {
     this.#packets.payloadBytesMax = maxMessageBytes;
-    this.#packets.textBytesMax = maxStatementBytes;
+    this.#packets.textBytesMax = Math.min(maxStatementBytes, shortMessageBytes);
     if (codec === undefined || this.#compression !== undefined) return;
     const frames = new FrameReader();
     frames.push(this.#packets.takeRest());

@@ -27,6 +27,7 @@ import { findDatabase } from "./run/database.ts";
 import { putErrorPacket } from "./encode.ts";
 import { Inbox, type Received } from "./inbox.ts";
 import { LocalFile } from "./localFile.ts";
+import { LongPackets } from "./longPackets.ts";
 import {
   advance,
   awaitsPacket,
@@ -86,6 +87,7 @@ export class MysqlConnection implements Member {
   readonly #greeting: Greeting;
   readonly #channel: Channel;
   readonly #inbox: Inbox;
+  readonly #long: LongPackets;
   /** For packets of the connection phase; afterwards the responder has its own. */
   readonly #greetingOut = new PacketWriter();
   readonly #prepared: PreparedStatements;
@@ -105,12 +107,14 @@ export class MysqlConnection implements Member {
   constructor(connection: FollowedConnection, parts: ListenerParts) {
     this.#connection = connection;
     this.#parts = parts;
+    this.#long = new LongPackets(connection, parts.host);
     this.#channel = new Channel(connection);
     this.#inbox = new Inbox({
       connection,
       channel: this.#channel,
       wants: () => !this.#blocked && (awaitsPacket(this.#state) || this.#file?.wants === true),
       take: (received) => this.#take(received),
+      judge: (packet) => this.#long.judge(packet, this.#responder),
       background: (task) => this.#background(task),
     });
     this.#prepared = new PreparedStatements(connection.config.maxMessageBytes);
@@ -170,6 +174,7 @@ export class MysqlConnection implements Member {
   /** The client left or was cut off: what it runs and holds ends now. */
   #gone(): void {
     this.#parts.members.leave(this.#id);
+    this.#long.leave();
     this.#file?.leave();
     this.cancel();
     const responder = this.#responder;
@@ -363,6 +368,7 @@ export class MysqlConnection implements Member {
   }
 
   #run(command: RunnableCommand): void {
+    this.#long.arrived();
     const dispatcher = this.#dispatcher;
     if (dispatcher === undefined) throw new Error("a command before the login");
     this.#connection.idle(false);
@@ -373,6 +379,7 @@ export class MysqlConnection implements Member {
   async #finish(running: Promise<void>): Promise<void> {
     await running;
     this.#working = false;
+    this.#long.leave();
     const responder = this.#responder;
     if (this.#connection.over) {
       if (responder !== undefined) await this.#giveBack(responder);

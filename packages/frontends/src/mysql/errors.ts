@@ -143,11 +143,11 @@ export const ownErrors = {
   longDataTooLarge: () =>
     reply(1153, "08S01", "The values sent ahead are larger than max_allowed_packet"),
   /** Tells of drivers, because mostly it was one that wrote the values of parameters into so long a text. */
-  textTooLarge: () =>
+  textTooLarge: (bytesMax: number) =>
     reply(
       mysqlErrors["query.textTooLarge"].errno,
       mysqlErrors["query.textTooLarge"].sqlState,
-      "The text of the statement is larger than the limit, maxStatementBytes of the listener. Values " +
+      `The text of the statement is larger than the limit of ${bytesMax} bytes, maxStatementBytes of the listener. Values ` +
         "of statements that the server prepares are no text: useServerPrepStmts=true of Connector/J, execute of mysql2",
     ),
   malformedParameters: () => reply(1835, "HY000", "Malformed communication packet."),

@@ -3,6 +3,7 @@ import type { Listen } from "@gateway/core/port/frontend.ts";
 import { ok } from "@gateway/core/result.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { openListener } from "../listener/accept.ts";
+import { withOwnWords } from "../listener/statementLimits.ts";
 import type { MysqlConfig } from "./config.ts";
 import { MysqlConnection } from "./connection.ts";
 import { putErrorPacket } from "./encode.ts";
@@ -35,7 +36,7 @@ export const listen: Listen<MysqlConfig> = async (config, door, host) => {
   };
   const opened = await openListener({
     kind: frontendKind,
-    config,
+    config: withOwnWords(config),
     host,
     onConnection: async (connection) => {
       // The greeting says what the servers have, which is known once they were asked.

@@ -15,11 +15,12 @@ import {
   type ChangeUser,
   type HandshakeResponse,
 } from "@gateway/wire/mysql/handshake.ts";
-import type { Packet, SkippedPacket } from "@gateway/wire/mysql/packetReader.ts";
+import type { Packet } from "@gateway/wire/mysql/packetReader.ts";
 import { capability, type Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { charsetOf } from "./session/charset.ts";
 import { errorReply, ownErrors, violationReply } from "./errors.ts";
+import type { RefusedPacket } from "./inbox.ts";
 import {
   login,
   onOpened,
@@ -80,7 +81,7 @@ export type State =
 
 export type Message =
   | Packet
-  | SkippedPacket
+  | RefusedPacket
   | Violation
   /** TLS is up. */
   | { readonly kind: "secured" }
@@ -202,10 +203,13 @@ function onPacket(
 }
 
 /** A packet over the limit. The session goes on after a text; a login with so long a password ends. */
-function onSkipped(state: Exclude<State, { kind: "closed" }>, { sequence }: SkippedPacket): Step {
+function onSkipped(
+  state: Exclude<State, { kind: "closed" }>,
+  { sequence, reply }: RefusedPacket,
+): Step {
   if (state.kind !== "ready") return refuse(errorReply(gatewayError("protocol.tooLarge")));
   if (sequence !== 0) return refuse(ownErrors.outOfOrder());
-  return [state, [{ kind: "sendError", reply: ownErrors.textTooLarge() }]];
+  return [state, [{ kind: "sendError", reply }]];
 }
 
 function onHandshake(secure: boolean, packet: Packet, context: MachineContext): Step {

@@ -1,9 +1,9 @@
 /** Config of the PostgreSQL frontend: the fields every listener has, with PostgreSQL's port. */
-import { listenerShape } from "@gateway/contract/config/listener.ts";
+import { ownWordsShape } from "@gateway/contract/config/listener.ts";
 import { z } from "zod";
 
 const defaultPort = 5432;
-const defaultMessageBytes = 8 * 1024 * 1024;
+const defaultMessageBytes = 64 * 1024 * 1024;
 
 const catalog = z.enum(["auto", "mirror", "backend", "off"]).default("auto").meta({
   title: "Catalog",
@@ -14,7 +14,7 @@ const catalog = z.enum(["auto", "mirror", "backend", "off"]).default("auto").met
 export type CatalogMode = z.output<typeof catalog>;
 
 export const postgresConfig = z
-  .strictObject({ ...listenerShape(defaultPort, defaultMessageBytes), catalog })
+  .strictObject({ ...ownWordsShape(defaultPort, defaultMessageBytes, "postgresql"), catalog })
   .meta({ title: "PostgreSQL", description: "The PostgreSQL wire protocol, version 3." });
 
 export type PostgresConfig = z.output<typeof postgresConfig>;

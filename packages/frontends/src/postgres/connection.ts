@@ -31,6 +31,7 @@ import {
 import { frontendKind, openSession, readStartup, type StartupRequest } from "./login/handshake.ts";
 import { Desk, type DeskParts } from "./run/desk.ts";
 import { Inbox } from "./inbox.ts";
+import { LongMessages, type Sender } from "./longMessages.ts";
 import { LoginExchange, type LoginStep } from "./login/login.ts";
 import { advance, beforeStart, type Effect, type Phase } from "./machine.ts";
 import { Outbox } from "./outbox.ts";
@@ -58,7 +59,7 @@ const messagesPerTurn = 256;
 const lostText = "terminating connection because protocol synchronization was lost";
 
 /** A frame, or what came in place of one. */
-type Came = Exclude<FrameStep, { kind: "wait" }>;
+type Came = Exclude<FrameStep, { kind: "wait" | "long" }>;
 
 /** What happened, the phase in which it did, and the effects that the table names. */
 interface Performed extends Received {
@@ -90,6 +91,7 @@ class Conversation {
   readonly #connection: FollowedConnection;
   readonly #parts: ConversationParts;
   readonly #inbox: Inbox;
+  readonly #long: LongMessages;
   readonly #out: Outbox;
   #phase: Phase = "start";
   #startup: StartupRequest | undefined;
@@ -108,6 +110,7 @@ class Conversation {
     this.#parts = parts;
     this.#out = new Outbox((bytes) => connection.send(bytes));
     this.#inbox = new Inbox(connection, () => this.#rule().maxBytes);
+    this.#long = new LongMessages({ connection, inbox: this.#inbox, clock: parts.host.clock });
     connection.whenOver(() => this.#left());
   }
 
@@ -123,7 +126,10 @@ class Conversation {
       const step = this.#inbox.next(this.#rule());
       handled = step.kind === "wait" ? 0 : handled + 1;
       if (handled % messagesPerTurn === messagesPerTurn - 1) await setImmediate();
-      if (step.kind === "wait") {
+      if (step.kind === "long") {
+        await this.#long.decide(step, this.#sender);
+      } else if (step.kind === "wait") {
+        this.#long.rest(this.#phase === "idle");
         // A drain may close the connection while it rests.
         const resting = this.#phase === "idle" && this.#desk?.resting === true;
         if (resting) this.#connection.idle(true);
@@ -134,12 +140,9 @@ class Conversation {
         if (resting) this.#connection.idle(false);
       } else {
         if (this.#owedMs > 0) await this.#judgeOwed();
-        const received = receivedOf(
-          step,
-          this.#phase,
-          this.#connection.config,
-          this.#desk?.charset,
-        );
+        this.#long.arrived();
+        const { skippedLimit } = this.#long;
+        const received = receivedOf(step, this.#phase, skippedLimit, this.#desk?.charset);
         const pending = this.#receive(received, step);
         if (pending !== undefined) await pending;
       }
@@ -168,7 +171,13 @@ class Conversation {
     return (this.#sessionRule ??= sessionRule(this.#connection.config));
   }
 
+  get #sender(): Sender {
+    const { user = "", passesTexts = false } = this.#desk ?? {};
+    return { user, passesTexts };
+  }
+
   #left(): void {
+    this.#long.leave();
     this.#desk?.leave();
     this.#inbox.wake();
   }
@@ -190,7 +199,7 @@ class Conversation {
     // What was settled may be that the client writes in another encoding from here on.
     const same = desk.charset === charset;
     await this.#happen(
-      same ? received : receivedOf(step, this.#phase, this.#connection.config, desk.charset),
+      same ? received : receivedOf(step, this.#phase, this.#long.skippedLimit, desk.charset),
     );
   }
 

@@ -75,6 +75,21 @@ export class Inbox {
     return this.#reader.next(rule);
   }
 
+  /** A long message is to be taken or skipped. While `decision` is open nothing more is read. */
+  async decide(
+    long: Extract<FrameStep, { kind: "long" }>,
+    decision: boolean | Promise<boolean>,
+  ): Promise<boolean> {
+    if (decision instanceof Promise && !this.#paused) {
+      this.#paused = true;
+      this.#connection.socket.pause();
+    }
+    const taken = await decision;
+    if (taken) this.#reader.allowLong();
+    else this.#reader.skipLong(long);
+    return taken;
+  }
+
   /** Takes everything that is left, for the TLS handshake. */
   rest(): Uint8Array {
     return this.#reader.rest();
@@ -112,7 +127,8 @@ export class Inbox {
       const type = this.#reader.peek();
       if (type !== undefined && !copyTypes.has(type)) return undefined;
       const step = this.#reader.next(rule);
-      if (step.kind === "violation" || step.kind === "skipped") return undefined;
+      if (step.kind === "violation" || step.kind === "skipped" || step.kind === "long")
+        return undefined;
       if (step.kind === "wait") await this.more();
       else if (step.frame.type !== syncType && step.frame.type !== flushType) return step.frame;
     }

@@ -5,6 +5,7 @@ import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import { writeBackend } from "@gateway/wire/postgres/backend.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { openListener } from "../listener/accept.ts";
+import { withOwnWords } from "../listener/statementLimits.ts";
 import { CancelKeys } from "./run/cancel.ts";
 import { Mirrors } from "./catalog/mirrors.ts";
 import type { PostgresConfig } from "./config.ts";
@@ -21,7 +22,7 @@ export const listen: Listen<PostgresConfig> = async (config, door, host) => {
   const parts = { door, host, keys, asideRoom, mirrors, read: statementReader() };
   const opened = await openListener({
     kind: frontendKind,
-    config,
+    config: withOwnWords(config),
     host,
     protocol: "postgresql",
     onConnection: (connection) => converse(connection, parts),

@@ -5,7 +5,7 @@ import { parseFrontend } from "@gateway/wire/postgres/frontend.ts";
 import type { FrontendMessage, StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
 import { parseStart } from "@gateway/wire/postgres/start.ts";
 import { beforeStart, type Input, type Phase } from "./machine.ts";
-import { textTooLarge, type TextLimits } from "./read/textLimit.ts";
+import { textTooLarge } from "./read/textLimit.ts";
 import { violationInput } from "./violations.ts";
 
 /** A message in any phase. */
@@ -18,18 +18,21 @@ export interface Received {
   readonly violation: Violation | undefined;
 }
 
-/** Reads a frame, or what came in place of one. `charset`: of its texts; undefined for UTF-8. */
+/**
+ * Reads a frame, or what came in place of one. `limit`: of the text of one that was skipped. `charset`: of its texts;
+ * undefined for UTF-8.
+ */
 export function receivedOf(
-  step: Exclude<FrameStep, { kind: "wait" }>,
+  step: Exclude<FrameStep, { kind: "wait" | "long" }>,
   phase: Phase,
-  limits: TextLimits,
+  limit: number | undefined,
   charset?: Charset,
 ): Received {
   switch (step.kind) {
     case "violation":
       return broken(step.violation, phase);
     case "skipped":
-      return broken(textTooLarge(step, limits), phase);
+      return broken(textTooLarge(step, limit), phase);
     case "frame": {
       const { frame } = step;
       const parsed = beforeStart(phase) ? parseStart(frame.body) : parseFrontend(frame, charset);

@@ -54,7 +54,10 @@ export function passwordError(user: string): GatewayError {
 
 /** Why a text was not read: it is too large, or none of its encoding. */
 export function textError(violation: Violation | undefined, encoding = "UTF8"): GatewayError {
-  if (violation?.kind === "textTooLarge") return textSizeError(violation.limit);
+  if (violation?.kind === "textTooLarge") {
+    const { limit } = violation;
+    return limit === undefined ? gatewayError("capacity.statementText") : textSizeError(limit);
+  }
   const message = `invalid byte sequence for encoding "${encoding}"`;
   return gatewayError("query.data", { sqlState: "22021", message });
 }

@@ -108,7 +108,7 @@ export const advice = {
   "capacity.statementText": {
     user: "Try again shortly, with shorter statements or one at a time.",
     operator:
-      "Texts beyond 64 Ki characters are read one after the other, in turns by user; 64 Mi characters may wait in a process, and half of that for one user.",
+      "Texts beyond 64 Ki characters are read one after the other, in turns by user; 64 Mi characters may wait in a process, and half of that for one user. Messages of more than a megabyte to the PostgreSQL and MySQL listeners wait half a minute for room instead: 128 MiB of them may be in a process, from their first byte until they are answered, and half of that of one user.",
   },
   "connection.limit": {
     user: "Close connections that are not used, or use a smaller pool.",
@@ -189,7 +189,8 @@ export const advice = {
   },
   "query.textTooLarge": {
     user: "Send data as parameters, by COPY or by LOAD, or in several statements. Drivers of MySQL write values into the text unless the server prepares the statement: `useServerPrepStmts=true` of Connector/J, `execute` of mysql2.",
-    operator: "`maxStatementBytes` and `maxStatementTokens` of the listener are the limits.",
+    operator:
+      "`maxStatementBytes` and `maxStatementTokens` of the listener are the limits. Without a value a text may be 16 MiB long where it goes on in its client's own words, to clusters of engine `postgresql` or `mysql` with nothing configured that reads texts, and 1 MiB elsewhere.",
   },
   "query.unknown": {
     user: "Run the query again: its result is kept only for a short while after its end.",

@@ -12,6 +12,8 @@ export class ByteWindow {
   bytes: Uint8Array = nothing;
   start = 0;
   end = 0;
+  /** Bytes that the window will hold before anything is taken, as far as that is known: room for no more is made. */
+  wanted = 0;
   /** True when `bytes` is ours to append to; a chunk of the caller is only read. */
   #owned = false;
 
@@ -47,6 +49,7 @@ export class ByteWindow {
 
   /** Consumes `count` bytes, which are there, and returns a view of them. */
   take(count: number): Uint8Array {
+    this.wanted = 0;
     const taken = this.bytes.subarray(this.start, this.start + count);
     this.start += count;
     return taken;
@@ -63,7 +66,9 @@ export class ByteWindow {
   #makeRoom(count: number): void {
     if (this.#owned && this.end + count <= this.bytes.length) return;
     const pending = this.bytes.subarray(this.start, this.end);
-    const grown = new Uint8Array((pending.length + count) * 2);
+    const needed = pending.length + count;
+    const room = needed < this.wanted ? Math.min(needed * 2, this.wanted) : needed * 2;
+    const grown = new Uint8Array(room);
     grown.set(pending);
     this.bytes = grown;
     this.start = 0;

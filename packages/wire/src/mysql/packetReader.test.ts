@@ -70,9 +70,11 @@ describe("PacketReader", () => {
       const steps: PacketStep[] = [];
       for (let at = 0; at < stream.length; at += size) {
         reader.push(stream.slice(at, at + size));
-        for (let step = reader.next(); step.kind !== "more"; step = reader.next()) steps.push(step);
+        for (let step = reader.next(); step.kind !== "more"; step = skipping(reader))
+          steps.push(step);
       }
-      expect(steps.map(({ kind }) => kind)).toEqual(["skipped", "packet", "packet"]);
+      expect(steps[0]).toEqual({ kind: "long", bytes: 12, whole: true });
+      expect(steps.map(({ kind }) => kind)).toEqual(["long", "skipped", "packet", "packet"]);
       expect(reader.bufferedBytes).toBe(0);
     }
   });
@@ -85,14 +87,32 @@ describe("PacketReader", () => {
     const passed: PacketStep[] = [];
     for (let at = 0; at < stream.length - 5; at += 1 << 20) {
       reader.push(stream.slice(at, Math.min(at + (1 << 20), stream.length - 5)));
-      const step = reader.next();
-      if (step.kind !== "more") passed.push(step);
+      for (let step = reader.next(); step.kind !== "more"; step = skipping(reader))
+        passed.push(step);
       if (at > packetBytesMax * 2) held = Math.max(held, reader.bufferedBytes);
     }
     reader.push(stream.slice(-5));
     expect(held).toBe(0);
-    expect(passed).toEqual([{ kind: "skipped", sequence: 0, lastSequence: 2 }]);
+    expect(passed).toEqual([
+      { kind: "long", bytes: 2 * packetBytesMax - 1, whole: false },
+      { kind: "skipped", sequence: 0, lastSequence: 2 },
+    ]);
     expect(reader.next()).toMatchObject({ kind: "packet", sequence: 0 });
+  });
+
+  it("takes nothing of a text beyond its limit before it is allowed, and that one alone", () => {
+    const text = Uint8Array.of(3, 1, 2, 3, 4, 5);
+    const reader = new PacketReader(1000);
+    reader.textBytesMax = 3;
+    reader.push(streamOf([text, text]));
+    const long = { kind: "long", bytes: 5, whole: true };
+    expect(reader.next()).toEqual(long);
+    expect(reader.next()).toEqual(long);
+    reader.allowLong(5);
+    expect(reader.next()).toMatchObject({ kind: "packet", payload: text });
+    expect(reader.next()).toEqual(long);
+    reader.allowLong(4);
+    expect(reader.next()).toEqual(long);
   });
 
   it("takes a text of the limit's length, and of longer values", () => {
@@ -181,4 +201,12 @@ function packetsIn(reader: PacketReader): Uint8Array[] {
     read.push(Uint8Array.from(step.payload));
   }
   return read;
+}
+
+/** The next step, of a reader that skips each long text it told of. */
+function skipping(reader: PacketReader): PacketStep {
+  const step = reader.next();
+  if (step.kind !== "long") return step;
+  reader.skipLong();
+  return reader.next();
 }

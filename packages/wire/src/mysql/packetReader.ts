@@ -31,7 +31,24 @@ export interface SkippedPacket {
   readonly lastSequence: number;
 }
 
-export type PacketStep = Packet | SkippedPacket | { readonly kind: "more" } | Violation;
+/**
+ * A command with a text over the limit of texts, of which nothing was taken. The reader goes on behind `allowLong` or
+ * `skipLong`.
+ */
+export interface LongPacket {
+  readonly kind: "long";
+  /** Of the text, as far as it is known. */
+  readonly bytes: number;
+  /** False where more of it follows in another packet. */
+  readonly whole: boolean;
+}
+
+export type PacketStep =
+  | Packet
+  | SkippedPacket
+  | LongPacket
+  | { readonly kind: "more" }
+  | Violation;
 
 /** Commands whose body is a text. */
 const textCommands: ReadonlySet<number> = new Set([
@@ -47,8 +64,10 @@ const more = { kind: "more" } as const;
 export class PacketReader {
   /** Longest joined payload accepted from now on, in bytes. */
   payloadBytesMax: number;
-  /** Longest text of a command. A longer one is skipped, and the stream goes on behind it. */
+  /** Longest text of a command that is taken without a word: for a longer one somebody decides. */
   textBytesMax = Number.POSITIVE_INFINITY;
+  /** What was allowed for the text of the current payload. */
+  #allowedBytes = 0;
   readonly #window = new ByteWindow();
   /** Finished parts of a payload that goes on in the next physical packet. */
   #parts: Uint8Array[] = [];
@@ -92,17 +111,24 @@ export class PacketReader {
     const sequence = window.byte(3);
     const refused = this.#refusal(length, sequence);
     if (refused !== undefined) return this.#break(refused);
-    const long = this.#skips || this.#partBytes + length > this.textBytesMax + 1;
+    const bytesMax = Math.max(this.textBytesMax, this.#allowedBytes);
+    const long = this.#skips || this.#partBytes + length > bytesMax + 1;
     // The byte behind the header names the command.
     if (long && this.#partBytes === 0 && window.length === packetHeaderBytes) return more;
-    const skips = long && this.#isText();
-    if (!skips && window.length < packetHeaderBytes + length) return more;
+    const skips = this.#skips;
+    if (long && !skips && this.#isText()) {
+      const bytes = this.#partBytes + length - 1;
+      return { kind: "long", bytes, whole: length < packetBytesMax };
+    }
+    if (!skips && window.length < packetHeaderBytes + length) {
+      window.wanted = packetHeaderBytes + length;
+      return more;
+    }
 
     window.start += packetHeaderBytes;
     if (this.#partBytes === 0) this.#first = sequence;
     this.#last = sequence;
     if (skips) {
-      this.#skips = true;
       this.#parts = [];
       this.#partBytes += length;
       this.#passing = { left: length, last: length < packetBytesMax };
@@ -115,10 +141,20 @@ export class PacketReader {
     return undefined;
   }
 
+  /** The text that is next may have so many bytes. */
+  allowLong(bytesMax: number): void {
+    this.#allowedBytes = bytesMax;
+  }
+
+  /** The text that is next is skipped, and the stream goes on behind it. */
+  skipLong(): void {
+    this.#skips = true;
+  }
+
   /** Whether the current payload is a command that consists of text. */
   #isText(): boolean {
     const command = this.#parts[0]?.[0] ?? this.#window.byte(packetHeaderBytes);
-    return this.#skips || textCommands.has(command);
+    return textCommands.has(command);
   }
 
   /** Drops what has arrived of a skipped packet. */
@@ -132,6 +168,7 @@ export class PacketReader {
     this.#passing = undefined;
     if (!passing.last) return undefined;
     this.#skips = false;
+    this.#allowedBytes = 0;
     this.#partBytes = 0;
     return { kind: "skipped", sequence: this.#first, lastSequence: this.#last };
   }
@@ -170,6 +207,7 @@ export class PacketReader {
     const payload = this.#parts.length === 0 ? last : concat([...this.#parts, last]);
     this.#parts = [];
     this.#partBytes = 0;
+    this.#allowedBytes = 0;
     // An idle connection must not keep the memory of the last large message alive.
     if (this.#window.length === 0) this.#window.forget();
     return { kind: "packet", sequence: this.#first, lastSequence: this.#last, payload };

@@ -47,14 +47,26 @@ describe("FrameReader", () => {
       const steps: FrameStep[] = [];
       for (let at = 0; at < bytes.length; at += size) {
         reader.push(bytes.slice(at, at + size));
-        for (let step = reader.next(rule); step.kind !== "wait"; step = reader.next(rule)) {
+        for (let step = reader.next(rule); step.kind !== "wait"; step = skipping(reader, rule)) {
           steps.push(step);
         }
       }
-      expect(steps.map(({ kind }) => kind)).toEqual(["skipped", "frame", "frame"]);
-      expect(steps[0]).toEqual({ kind: "skipped", type: 0x51, length: 9 });
+      expect(steps.map(({ kind }) => kind)).toEqual(["long", "skipped", "frame", "frame"]);
+      expect(steps[1]).toEqual({ kind: "skipped", type: 0x51, length: 9 });
       expect(reader.pending).toBe(0);
     }
+  });
+
+  it("takes nothing of such a message before it is allowed, and that one alone", () => {
+    const rule = { ...typed, typeMaxBytes: new Map([[0x51, 8]]) };
+    const reader = new FrameReader();
+    reader.push(bytesOf(frameOf(0x51, [1, 2, 3, 4, 5]), frameOf(0x51, [1, 2, 3, 4, 5])));
+    const long = { kind: "long", type: 0x51, length: 9 };
+    expect(reader.next(rule)).toEqual(long);
+    expect(reader.next(rule)).toEqual(long);
+    reader.allowLong();
+    expect(reader.next(rule)).toMatchObject({ kind: "frame", frame: { type: 0x51 } });
+    expect(reader.next(rule)).toEqual(long);
   });
 
   it("reads packets without a type byte", () => {
@@ -188,4 +200,12 @@ function frameOf(type: number, body: readonly number[]): Uint8Array {
 
 function bytesOf(...parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
+}
+
+/** The next step, of a reader that skips each long message it told of. */
+function skipping(reader: FrameReader, rule: FrameRule): FrameStep {
+  const step = reader.next(rule);
+  if (step.kind !== "long") return step;
+  reader.skipLong(step);
+  return reader.next(rule);
 }

@@ -18,6 +18,8 @@ export type FrameStep =
   | { readonly kind: "frame"; readonly frame: Frame }
   /** More bytes are needed. */
   | { readonly kind: "wait" }
+  /** A frame over its type's own limit, of which nothing was taken: the reader goes on behind `allowLong` or `skipLong`. */
+  | { readonly kind: "long"; readonly type: number; readonly length: number }
   /** A frame of that type was skipped and has ended. */
   | { readonly kind: "skipped"; readonly type: number; readonly length: number }
   | { readonly kind: "violation"; readonly violation: Violation };
@@ -27,7 +29,7 @@ export interface FrameRule {
   /** Types that a frame may have; any other is refused at its first byte. Undefined for packets without a type byte. */
   readonly types: ReadonlySet<number> | undefined;
   readonly maxBytes: number;
-  /** Lower limits by type. A frame over its own limit is skipped, and the stream goes on behind it. */
+  /** Lower limits by type. What becomes of a frame over its own limit somebody decides. */
   readonly typeMaxBytes?: ReadonlyMap<number, number> | undefined;
 }
 
@@ -65,6 +67,8 @@ export class FrameReader {
   #wanted = 0;
   /** A frame that is skipped, and how many of its bytes are still to come. */
   #skipped: SkippedFrame | undefined;
+  /** The frame at `#start` may be longer than its type's own limit. */
+  #allowed = false;
 
   /** Bytes received and not yet taken as frames. */
   get pending(): number {
@@ -115,9 +119,8 @@ export class FrameReader {
       return refuse({ kind: "tooLarge", length: claimed, limit: rule.maxBytes });
     }
     const size = head + claimed;
-    if (claimed > (rule.typeMaxBytes?.get(type) ?? rule.maxBytes)) {
-      this.#skipped = { type, length: claimed, left: size };
-      return this.#skip(this.#skipped);
+    if (claimed > (rule.typeMaxBytes?.get(type) ?? rule.maxBytes) && !this.#allowed) {
+      return { kind: "long", type, length: claimed };
     }
     this.#wanted = size;
     if (this.pending < size) return wait;
@@ -125,8 +128,19 @@ export class FrameReader {
     const end = this.#start + size;
     const body = this.#bytes.subarray(this.#start + head + lengthBytes, end);
     this.#start = end;
+    this.#allowed = false;
     if (this.#start === this.#end) this.#adopt(none);
     return { kind: "frame", frame: { type, body } };
+  }
+
+  /** The long frame that was told of is to be taken whole. */
+  allowLong(): void {
+    this.#allowed = true;
+  }
+
+  /** The long frame that was told of is skipped, and the stream goes on behind it. */
+  skipLong({ type, length }: { readonly type: number; readonly length: number }): void {
+    this.#skipped = { type, length, left: length + 1 };
   }
 
   /** Drops what has arrived of a skipped frame; says so when that was all of it. */

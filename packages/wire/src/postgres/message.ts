@@ -79,12 +79,12 @@ export type Violation =
   | { readonly kind: "malformed"; readonly what: string }
   /** The frame is sound but its text is not UTF-8. */
   | { readonly kind: "text"; readonly what: string }
-  /** A message with a text over the limit of texts; its bytes were skipped. */
+  /** A message with a text over the limit of texts, or without a limit one for which there was no room; its bytes were skipped. */
   | {
       readonly kind: "textTooLarge";
       readonly what: string;
       readonly length: number;
-      readonly limit: number;
+      readonly limit: number | undefined;
     };
 
 /** One field of a row description. */

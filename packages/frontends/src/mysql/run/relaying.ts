@@ -16,7 +16,7 @@ import type { Execute } from "@gateway/wire/mysql/command.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import { ownErrors } from "../errors.ts";
-import { resultsOf } from "../session/clientSession.ts";
+import { hasPlainBackslashes, resultsOf } from "../session/clientSession.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 import type { Responder } from "./responder.ts";
 
@@ -32,6 +32,18 @@ export function relays({ door, client }: Pick<Responder, "door" | "client">): bo
   return allSpeakMysql(door.engines(client.session));
 }
 
+/** True where texts go on to servers of MySQL's in the client's own words, and nothing here decides by them. */
+export function passesTexts(responder: Pick<Responder, "door" | "client">): boolean {
+  const { door, client } = responder;
+  // Under this mode each text is written anew.
+  return relays(responder) && !hasPlainBackslashes(client) && door.judgesTexts?.() === false;
+}
+
+/** True for a text with a comment that is code to some servers: it is written anew. */
+export function hasCode(sql: string): boolean {
+  return sql.includes("/*!") || sql.includes("/*M!");
+}
+
 /**
  * The statement as it is, undefined where the engine is to get it in the lexis of the standard. A comment that is
  * code to some servers is read here as the MySQL of this version reads it, and goes to no server of another one.
@@ -40,8 +52,9 @@ export function relayedOf(
   responder: Pick<Responder, "door" | "client">,
   statement: Statement,
 ): Relayed | undefined {
-  const hasCode = statement.sql.includes("/*!") || statement.sql.includes("/*M!");
-  return hasCode || !relays(responder) ? undefined : { statement, execution: undefined };
+  return hasCode(statement.sql) || !relays(responder)
+    ? undefined
+    : { statement, execution: undefined };
 }
 
 /** What a server of MySQL's may answer with where its packets are taken at all. */

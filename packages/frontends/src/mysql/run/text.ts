@@ -7,8 +7,12 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { areLong, type Decode, type Decoding } from "../../listener/longBytes.ts";
 import { longTexts } from "../../listener/longTexts.ts";
+import { shortMessageBytes } from "../../listener/messageRoom.ts";
+import { limitsOf } from "../../listener/statementLimits.ts";
+import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
 import { inOneGo, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import { toEscaping } from "@gateway/core/sql/rewrite/backslashes.ts";
+import { hasCode, passesTexts, relays } from "./relaying.ts";
 import type { Responder } from "./responder.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import type { Charset } from "../session/charset.ts";
@@ -41,34 +45,52 @@ function decodingOf({ decode, pieceEnd }: Charset): Decode | Decoding {
 
 async function longTextOf(responder: Responder, bytes: Uint8Array): Promise<Text> {
   const { client, connection, host } = responder;
-  const who = { user: client.session.identity.user, client: connection };
+  const who = {
+    user: client.session.identity.user,
+    client: connection,
+    hasRoom: bytes.length > shortMessageBytes,
+  };
   const decoded = await longTexts.decode(bytes, decodingOf(client.charset), who, host.slices);
   if (!decoded.ok) return err(errorReply(decoded.error));
   const { text } = decoded.value;
   if (text === undefined) return err(ownErrors.notText(client.charset.name));
-  if (!hasPlainBackslashes(client)) return await admitted(responder, text);
+  const { maxStatementBytes: limit } = limitsOf(connection.config, passes(responder, text));
+  if (bytes.length > limit) return err(ownErrors.textTooLarge(limit));
+  if (!hasPlainBackslashes(client)) return await admitted(responder, text, who.hasRoom);
   const steps = toEscaping(text);
   const escaping = await host.slices.run({ steps, ...who });
   if (connection.over) return err(errorReply(gatewayError("query.cancelled")));
-  return escaping === undefined ? err(otherwiseRead) : await admitted(responder, escaping);
+  return escaping === undefined
+    ? err(otherwiseRead)
+    : await admitted(responder, escaping, who.hasRoom);
 }
 
-function admitted({ client, connection, host }: Responder, sql: string): Text | Promise<Text> {
+/** Looked at only for a long text. */
+function passes(responder: Responder, text: string): boolean {
+  return passesTexts(responder) && !hasCode(text);
+}
+
+function admitted(responder: Responder, sql: string, room = false): Text | Promise<Text> {
+  const { client, connection, host } = responder;
   const { user } = client.session.identity;
-  const limits = connection.config;
+  const isLong = sql.length > longTextUnits;
+  const isOwn = isLong && relays(responder) && !hasCode(sql);
   const text = {
     sql,
     dialect: "mysql",
-    also: (long: string) => aheadOf(long, hasVariables(client.settings)),
-    limits,
+    also: (long: string) => aheadOf(long, hasVariables(client.settings), isOwn),
+    limits: limitsOf(connection.config, isLong && passes(responder, sql)),
     user,
     client: connection,
+    hasRoom: room,
   } as const;
   const reading = longTexts.admit(text, host.slices);
   if (reading === undefined) return ok(sql);
   return reading.then((refusal) => (refusal === undefined ? ok(sql) : err(errorReply(refusal))));
 }
 
-function* aheadOf(text: string, hasOwn: boolean): Steps<boolean> {
-  return (yield* forwardedAhead(text)) && (yield* sessionWordsAhead(text, hasOwn));
+/** `isOwn`: it goes on in the client's own words, and is written anew for nobody. */
+function* aheadOf(text: string, hasOwn: boolean, isOwn: boolean): Steps<boolean> {
+  if (!isOwn) yield* forwardedAhead(text);
+  return yield* sessionWordsAhead(text, hasOwn);
 }

@@ -5,6 +5,7 @@ import type { FollowedConnection } from "../../listener/connection.ts";
 import { scriptedDoor, type Script } from "../../rig/scriptedDoor.ts";
 import { CancelKeys } from "../run/cancel.ts";
 import { Mirrors } from "../catalog/mirrors.ts";
+import { withOwnWords } from "../../listener/statementLimits.ts";
 import { postgresConfig } from "../config.ts";
 import { converse } from "../connection.ts";
 import { AsideRoom } from "../run/rowsAside.ts";
@@ -35,7 +36,8 @@ export function memoryClient(script: Script, maxMessageBytes = 64 * 1024): Memor
     pause: () => undefined,
     resume: () => undefined,
   } as unknown as Socket;
-  const config = { ...postgresConfig.parse({ host: "127.0.0.1", port: 0 }), maxMessageBytes };
+  const own = postgresConfig.parse({ host: "127.0.0.1", port: 0 });
+  const config = { ...withOwnWords(own), maxMessageBytes };
   const connection: FollowedConnection = {
     socket,
     address: "127.0.0.1",

@@ -13,6 +13,7 @@ import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { Charset } from "@gateway/wire/postgres/charset/charset.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import { longTexts, type LongText } from "../../listener/longTexts.ts";
+import { limitsOf } from "../../listener/statementLimits.ts";
 import type { CancelKeys, CancelRegistration, KeyOwner, ServerProcess } from "./cancel.ts";
 import type { Mirrors } from "../catalog/mirrors.ts";
 import { SessionCatalog } from "../catalog/sessionCatalog.ts";
@@ -32,7 +33,7 @@ import { answerText } from "./simple.ts";
 import type { AsideRoom } from "./rowsAside.ts";
 import { relayedReader, type Relaying } from "../read/relayed.ts";
 import type { StatementReader } from "../read/statement.ts";
-import { isLonger } from "../read/textLimit.ts";
+import { hasRoom, isLonger } from "../read/textLimit.ts";
 import { functionError, textSizeError } from "../violations.ts";
 
 export interface DeskParts {
@@ -115,6 +116,7 @@ export class Desk implements KeyOwner {
   readonly #relays: () => Relaying;
   readonly #heard: Heard;
   readonly #texts: DeskParts["texts"];
+  readonly #judgesTexts: () => boolean | undefined;
   /** The client's. */
   readonly user: string;
   readonly #slices: Host["slices"];
@@ -132,6 +134,7 @@ export class Desk implements KeyOwner {
     this.#out = out;
     this.#statuses = () => statusesOf(parts.door.engines(session));
     this.#texts = parts.texts;
+    this.#judgesTexts = () => parts.door.judgesTexts?.();
     this.#gone = (error) => parts.gone(error);
     this.user = session.identity.user;
     this.#slices = parts.host.slices;
@@ -139,7 +142,7 @@ export class Desk implements KeyOwner {
     this.#registration = keys.register(keyBytes, this);
     const { process } = this.#registration.key;
     // A text that was sent to be prepared was judged by nobody: it is when it runs, and EXECUTE does not show it.
-    const prepared = () => (parts.door.judgesTexts?.() === false ? this.#series.prepared() : []);
+    const prepared = () => (this.#judgesTexts() === false ? this.#series.prepared() : []);
     const told: Session = { ...session, process, prepared };
     this.#session = new ClientSession(told, () => this.#relays() !== "no");
     const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
@@ -179,6 +182,11 @@ export class Desk implements KeyOwner {
   get behind(): ServerProcess | undefined {
     const { cluster, process } = this.#session.kept ?? this.#session.pin ?? {};
     return cluster === undefined || process === undefined ? undefined : { cluster, process };
+  }
+
+  /** Texts go on to servers in the client's own words, and nothing here decides by them. */
+  get passesTexts(): boolean {
+    return this.#relays() !== "no" && this.#judgesTexts() === false;
   }
 
   /** Of the client's texts; undefined for UTF-8. */
@@ -351,14 +359,17 @@ export class Desk implements KeyOwner {
     sql: string,
     goOn: () => Failure | Promise<Failure | undefined> | undefined,
   ): Failure | Promise<Failure | undefined> | undefined {
-    const { limits, client } = this.#texts;
+    const { client } = this.#texts;
+    const { limits: config } = this.#texts;
+    const isShort = sql.length * 3 <= config.maxStatementBytes;
+    const limits = isShort ? config : limitsOf(config, this.passesTexts);
     // A Parse also holds a name and types, so its length did not tell how long the text is.
     if (isLonger(sql, limits.maxStatementBytes)) {
       return { error: textSizeError(limits.maxStatementBytes), place: {} };
     }
     const { user } = this;
     const text = { sql, dialect: "postgres", limits, user, client } as const;
-    const reading = longTexts.admit(text, this.#slices);
+    const reading = longTexts.admit({ ...text, hasRoom: hasRoom(sql) }, this.#slices);
     if (reading === undefined) return goOn();
     return reading.then((error) => (error === undefined ? goOn() : { error, place: {} }));
   }

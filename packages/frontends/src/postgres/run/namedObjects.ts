@@ -10,6 +10,10 @@ import type { Execution } from "./execution.ts";
 /** The most that one connection may have. */
 const statementsMax = 5000;
 const portalsMax = 500;
+/** The most that texts and values of one connection take, counted in messages of the largest size, */
+const messagesMax = 4;
+/** and in bytes, but for one message that is larger. */
+const bytesMax = 128 * 1024 * 1024;
 
 /** A statement with its values. */
 export interface Portal {
@@ -30,9 +34,10 @@ export class NamedObjects {
   readonly #bytesMax: number;
   #bytes = 0;
 
-  /** `bytesMax` bounds the texts of statements and the values of portals together. */
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+  /** The length of a message bounds the texts of statements and the values of portals together. */
+  constructor(messageBytesMax: number) {
+    const several = Math.min(messageBytesMax * messagesMax, bytesMax);
+    this.#bytesMax = Math.max(messageBytesMax, several);
   }
 
   statement(name: string): Result<Prepared, GatewayError> {

@@ -35,9 +35,6 @@ import {
 
 type MessageOf<Kind extends FrontendMessage["kind"]> = Extract<FrontendMessage, { kind: Kind }>;
 
-/** The most that prepared texts and values of one connection take, counted in messages of the largest size. */
-const namedMessagesMax = 4;
-
 export interface SeriesParts {
   readonly session: ClientSession;
   readonly out: Outbox;
@@ -71,7 +68,7 @@ export class Series {
 
   constructor(parts: SeriesParts) {
     this.#parts = parts;
-    this.#named = new NamedObjects(parts.maxMessageBytes * namedMessagesMax);
+    this.#named = new NamedObjects(parts.maxMessageBytes);
     this.#unseen = new Unseen(parts.out);
   }
 
