@@ -30,6 +30,7 @@ export const postgresqlCases = {
           "postgresqlPreparedPolicies",
           "postgresqlCharsets",
           "postgresqlEncodings",
+          "postgresqlLongTexts",
           "postgresqlSignals",
           "postgresqlSlots",
           "postgresqlStatuses",

@@ -29,6 +29,7 @@ export const starRocksCases = {
           "mysqlCharsets",
           "mysqlLarge",
           "mysqlAttributes",
+          "mysqlLongTexts",
         ];
         const native = [...more, "mariadbExtended"];
         await tested([...both, ...native], server, "mysql");
@@ -59,6 +60,8 @@ export const starRocksMysqlCases = {
         await tested(
           [...both, "mysqlTransactions", "mysqlCharsets", "mysqlLarge", "mysqlAttributes"],
           { ...server, user: "alice", client: [program, ...args] },
+          [...both, "mysqlTransactions", "mysqlCharsets", "mysqlLarge", "mysqlLongTexts"],
+          { ...server, user: "alice" },
           "mysql",
         );
       } finally {
