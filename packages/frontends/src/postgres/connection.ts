@@ -13,7 +13,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { encryptionRefused } from "@gateway/wire/postgres/backend.ts";
 import type { FrameRule, FrameStep } from "@gateway/wire/postgres/frame.ts";
 import { frontendTypes } from "@gateway/wire/postgres/frontend.ts";
-import type { FrontendMessage, StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
+import type { StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
 import { startBytesMax } from "@gateway/wire/postgres/start.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
 import { secretBytes, type CancelKeys } from "./run/cancel.ts";
@@ -35,6 +35,7 @@ import { LongMessages, type Sender } from "./longMessages.ts";
 import { LoginExchange, type LoginStep } from "./login/login.ts";
 import { advance, beforeStart, type Effect, type Phase } from "./machine.ts";
 import { Outbox } from "./outbox.ts";
+import { OwedTime } from "./owed.ts";
 import type { Failure } from "./failure.ts";
 import type { AsideRoom } from "./run/rowsAside.ts";
 import type { StatementReader } from "./read/statement.ts";
@@ -102,8 +103,8 @@ class Conversation {
   /** Where the next message begins is not known: the error that says why is the last but one. */
   #lost = false;
   #sessionRule: FrameRule | undefined;
-  /** How long the client took over the statement that it has begun. */
-  #owedMs = 0;
+  /** In the middle of a series. */
+  readonly #owed: OwedTime;
 
   constructor(connection: FollowedConnection, parts: ConversationParts) {
     this.#connection = connection;
@@ -111,6 +112,7 @@ class Conversation {
     this.#out = new Outbox((bytes) => connection.send(bytes));
     this.#inbox = new Inbox(connection, () => this.#rule().maxBytes);
     this.#long = new LongMessages({ connection, inbox: this.#inbox, clock: parts.host.clock });
+    this.#owed = new OwedTime(parts.host.clock);
     connection.whenOver(() => this.#left());
   }
 
@@ -136,10 +138,10 @@ class Conversation {
         this.#desk?.waiting();
         if (resting) this.#desk?.rest();
         const more = this.#inbox.more();
-        await (this.#phase === "extended" ? this.#owed(more) : more);
+        await (this.#phase === "extended" ? this.#owed.counted(more) : more);
         if (resting) this.#connection.idle(false);
       } else {
-        if (this.#owedMs > 0) await this.#judgeOwed();
+        if (this.#owed.ms > 0) await this.#judgeOwed();
         this.#long.arrived();
         const { skippedLimit } = this.#long;
         const received = receivedOf(step, this.#phase, skippedLimit, this.#desk?.charset);
@@ -264,7 +266,7 @@ class Conversation {
       case "close":
       case "call":
       case "sync":
-        return message !== undefined && isTyped(message) ? this.#serve(message) : undefined;
+        return message !== undefined && isTyped(message) ? this.#desk?.perform(message) : undefined;
     }
   }
 
@@ -274,23 +276,11 @@ class Conversation {
     await this.#failed({ error, place: {} });
   }
 
-  /** Counts how long a client takes in the middle of a series. */
-  #owed<Come>(come: Come | Promise<Come>): Come | Promise<Come> {
-    if (!(come instanceof Promise)) return come;
-    const { clock } = this.#parts.host;
-    const fromMs = clock.nowMs();
-    return come.finally(() => (this.#owedMs += clock.nowMs() - fromMs));
-  }
-
   /** A client that took too long over a statement is told with its next message, as by a server. */
   async #judgeOwed(): Promise<void> {
-    const failure = await this.#desk?.overdue(this.#owedMs);
+    const failure = await this.#desk?.overdue(this.#owed.ms);
     if (failure !== undefined) await this.#failed(failure);
-    if (this.#desk?.owing !== true) this.#owedMs = 0;
-  }
-
-  #serve(message: FrontendMessage): Pending | undefined {
-    return this.#desk?.perform(message);
+    if (this.#desk?.owing !== true) this.#owed.ms = 0;
   }
 
   async #failed(failure: Failure): Promise<void> {
@@ -370,7 +360,7 @@ class Conversation {
     const inbox = this.#inbox;
     return {
       ahead: () => inbox.ahead(),
-      bound: () => this.#owed(inbox.bound()),
+      bound: () => this.#owed.counted(inbox.bound()),
       copyFrame: (stopped) => inbox.copyFrame(this.#rule(), stopped),
       other: () => inbox.other(),
       lose: () => {

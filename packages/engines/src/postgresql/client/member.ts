@@ -172,6 +172,7 @@ export class Member {
         }
         case "wait":
           return this.open ? "waits" : undefined;
+        case "long":
         case "skipped":
         case "violation":
           this.#break("a message that is none");
@@ -259,6 +260,9 @@ export class Member {
           if (step.frame.type === notificationResponse)
             void this.#listener?.message(toldOf(step.frame, this));
           return this.#readyIn(step.frame) ? { kind: "ready" } : { kind: "other" };
+        case "long":
+          this.#frames.skipLong(step);
+          break;
         case "skipped":
           return { kind: "other" };
         case "wait":
