@@ -33,6 +33,38 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
+it.each(["SJIS_JAPANESE_CI", "CP932_JAPANESE_CI"])(
+  "a backslash in an error is written as the server writes it: %s",
+  async (charset) => {
+    const told: unknown[] = [];
+    for (const at of [port, portOf(gateway, "mysqlWire")]) {
+      const client = await clientOf(at, charset);
+      const failed: unknown = await client.query("set `a\\b` = 1").catch((error: unknown) => error);
+      told.push((failed as { sqlMessage?: string }).sqlMessage);
+      await client.end();
+    }
+    expect(told[1]).toBe(told[0]);
+    expect(told[0]).toMatch(/a.b/);
+  },
+);
+
+it("a variable of a name that no server has is unknown, in the server's words", async () => {
+  const told: unknown[] = [];
+  for (const at of [port, portOf(gateway, "mysqlWire")]) {
+    const client = await clientOf(at, "UTF8MB4_GENERAL_CI");
+    for (const name of ["nosuchö", "`表`", "@@session.ä"]) {
+      const failed: unknown = await client
+        .query(`set ${name} = 1`)
+        .catch((error: unknown) => error);
+      const { errno, sqlMessage } = failed as mysql.QueryError & { sqlMessage?: string };
+      told.push([errno, sqlMessage]);
+    }
+    await client.end();
+  }
+  expect(told.slice(3)).toEqual(told.slice(0, 3));
+  expect(told[0]).toEqual([1193, "Unknown system variable 'nosuchö'"]);
+});
+
 describe.each(samples)("a client of %s", (set, charset, text) => {
   it("gets what the server gives: texts, names, values and errors", async () => {
     // A MariaDB has no gb18030, and says so (1115).

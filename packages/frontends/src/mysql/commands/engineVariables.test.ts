@@ -56,6 +56,14 @@ describe("variables of an engine that speaks MySQL", () => {
     expect([settings?.get("sql_mode"), settings?.get("timezone")]).toEqual(["", "+02:00"]);
   });
 
+  it("are none of it where their name is none that a server has: it is not asked", async () => {
+    await using server = await openServer();
+    await using client = await clientOf(server);
+    const unknown = { errno: 1193, sqlMessage: "Unknown system variable 'nosuchö'" };
+    await expect(client.query("set nosuchö = 1")).rejects.toMatchObject(unknown);
+    expect(server.door.queries).toEqual([]);
+  });
+
   it("stay as they were where it refuses, and the client gets its error", async () => {
     await using server = await openServer();
     await using client = await clientOf(server);

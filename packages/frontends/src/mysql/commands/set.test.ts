@@ -76,6 +76,8 @@ describe("answerSet", () => {
       "SET @@global.wait_timeout = 1": 1227,
       "SET PERSIST wait_timeout = 1": 1227,
       "SET nosuch = 1": 1193,
+      "SET nosuchö = 1": 1193,
+      "SET @@session.`ö` = 1": 1193,
       "SET version = 'x'": 1238,
       "SET NAMES greek": 1115,
       "SET sql_mode = 'ANSI_QUOTES'": 1235,

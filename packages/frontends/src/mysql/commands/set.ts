@@ -198,8 +198,12 @@ function withEngines({ client, relays }: VariableContext, name: string, value: A
     : ok(engineSetting(client, name, text));
 }
 
+const variableName = /^[\w.]+$/;
+
 function withVariable(context: VariableContext, name: string, value: Assigned): Changed {
   const { client } = context;
+  // A server has none of such a name, and an engine is asked about no other.
+  if (!variableName.test(name)) return err(ownErrors.unknownVariable(name));
   if (context.ownWords() && !isKept(name)) return withEngines(context, name, value);
   switch (variableKind(name)) {
     case undefined:
