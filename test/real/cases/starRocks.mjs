@@ -30,6 +30,7 @@ export const starRocksCases = {
           "mysqlLarge",
           "mysqlAttributes",
           "mysqlLongTexts",
+          "mysqlSetStatement",
         ];
         const native = [...more, "mariadbExtended"];
         await tested([...both, ...native], server, "mysql");
@@ -58,7 +59,14 @@ export const starRocksMysqlCases = {
         await tested(both, { ...server, user: "alice" });
         const { program, args } = await mysqlClient();
         await tested(
-          [...both, "mysqlTransactions", "mysqlCharsets", "mysqlLarge", "mysqlAttributes"],
+          [
+            ...both,
+            "mysqlTransactions",
+            "mysqlCharsets",
+            "mysqlLarge",
+            "mysqlAttributes",
+            "mysqlSetStatement",
+          ],
           { ...server, user: "alice", client: [program, ...args] },
           [...both, "mysqlTransactions", "mysqlCharsets", "mysqlLarge", "mysqlLongTexts"],
           { ...server, user: "alice" },

@@ -17,6 +17,8 @@ export interface MysqlCall {
   readonly next?: NextTransaction | undefined;
   /** Named values that the client sent with the statement (CLIENT_QUERY_ATTRIBUTES); absent where there are none. */
   readonly attributes?: MysqlAttributes | undefined;
+  /** Variables of this statement alone, `a = 1, b = 'x'`, of a server that has such (`SET STATEMENT`); absent without. */
+  readonly settings?: string | undefined;
   /** An execution of a prepared statement; absent for a text that is run as it is. */
   readonly execution?: MysqlExecution | undefined;
   /** Files of the client's machine; absent where its login does not offer them. */

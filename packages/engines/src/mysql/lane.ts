@@ -24,7 +24,7 @@ import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
 import { noFiles, stillBusy, transactionOver } from "./errors.ts";
 import { judge, type Allowed } from "./sql/guard.ts";
-import { ownIn } from "./sql/own.ts";
+import { ownIn, settingsOf } from "./sql/own.ts";
 import { sentText, textFor } from "./sql/strings.ts";
 
 /** A query of a client that speaks MySQL. */
@@ -162,7 +162,7 @@ function* running(
   };
   const abort = (): void => void end();
   signal.addEventListener("abort", abort, { once: true });
-  const text = `/* ${statementTag(query)} */ ${sent}`;
+  const text = `/* ${statementTag(query)} */ ${settingsOf(call)}${sent}`;
   const { tag } = query.statement;
   const native = query.takes.includes("mysqlRows");
   const whole = context.whole === true;
@@ -240,7 +240,7 @@ export async function describeOn(
     const reading = { slices: context.slices, user: query.session.identity.user, signal };
     const read = await textFor(seat.member, asked.value.sql, reading);
     if (!read.ok) return read;
-    const text = `/* ${statementTag(query)} */ ${read.value}`;
+    const text = `/* ${statementTag(query)} */ ${settingsOf(query.mysql)}${read.value}`;
     const { extendedMetadata } = query.mysql;
     const described = await describeText(seat.member, text, signal, extendedMetadata);
     if (!described.ok) return described;

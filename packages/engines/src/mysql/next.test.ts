@@ -73,6 +73,24 @@ it("rolls the chain's transaction back when its client leaves", async () => {
   expect(textsOf(server.seen)).toEqual(["BEGIN", "ROLLBACK AND CHAIN", "ROLLBACK"]);
 });
 
+it("is apart from what a statement has for itself, which stands in front of its text behind the tag", async () => {
+  await using server = await ScriptedMysql.start();
+  await using backend = await backendOf(server.port);
+  const under = (sql: string): Identified => {
+    const query = queryOf(sql);
+    if (query.mysql === undefined) throw new Error("no call of a client of MySQL");
+    return { ...query, mysql: { ...query.mysql, settings: "a = 1, b = 'x'" } };
+  };
+  await done(backend, under("select 's' from t"));
+  valueOf(await backend.describe(under("select 's' as described"), never));
+  await done(backend, queryOf("select 's' as other"));
+  expect(textsOf(server.seen)).toEqual([
+    "SET STATEMENT a = 1, b = 'x' FOR select 's' from t",
+    "SET STATEMENT a = 1, b = 'x' FOR select 's' as described",
+    "select 's' as other",
+  ]);
+});
+
 function queryOf(sql: string, next?: NextTransaction): Identified {
   const own = { frontend: "mysqlWire", dialect: "mysql", settings: new Map() } as const;
   const mysql = { home: new Home(), foundRows: false, ignoreSpace: false, next };

@@ -81,7 +81,7 @@ const relayedOfMariadb = mariadbCapability.extendedMetadata;
 
 /**
  * MariaDB's flags that every engine has, as far as it is known by now; none before anything else than MariaDBs. The
- * version stays MySQL's: drivers that read a MariaDB's write statements for it that are not taken here (`SET STATEMENT`).
+ * version stays MySQL's: drivers that read a MariaDB's write `SET STATEMENT` for it with values that are not taken here.
  */
 function mariadbCapabilitiesOf(engines: readonly ReachedEngine[]): number {
   if (!allSpeakMysql(engines)) return 0;

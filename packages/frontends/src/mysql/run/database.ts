@@ -1,10 +1,12 @@
 /**
  * Going to a database: by the login, COM_INIT_DB and USE. The engine says where the session then stands;
- * an engine without USE is told with each statement.
+ * an engine without USE is told with each statement. COM_FIELD_LIST asks what a table there has.
  */
 import { gatewayError } from "@gateway/core/error.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { LocalAnswer } from "../commands/answer.ts";
+import { isLike } from "../commands/filter.ts";
+import { putFieldList } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { forwardedSql } from "../read/forward.ts";
 import { withSchema } from "../session/clientSession.ts";
@@ -61,6 +63,29 @@ export async function useDatabase(
   responder.client = { ...responder.client, rowCount: 0 };
   responder.putOk(form.moreFollow);
   return true;
+}
+
+/** COM_FIELD_LIST: the columns of a table, found without running anything. */
+export async function putFields(
+  responder: Responder,
+  tableBytes: Uint8Array,
+  wildcardBytes: Uint8Array,
+): Promise<void> {
+  const { decode, name: set } = responder.client.charset;
+  const table = decode(tableBytes);
+  const wildcard = decode(wildcardBytes);
+  if (table === undefined || wildcard === undefined)
+    return void responder.putError(ownErrors.notText(set));
+  const sql = `SELECT * FROM "${table.replaceAll('"', '""')}"`;
+  using running = responder.interruptible(sql);
+  const query = responder.asked({ sql, parameters: [] });
+  const described = await responder.door.describe(query, running.signal);
+  if (!described.ok) return void responder.putError(errorReply(described.error, query.id));
+  const pattern = wildcard === "" ? "%" : wildcard;
+  const columns = described.value.columns.filter(({ name }) =>
+    isLike(name.toLowerCase(), pattern.toLowerCase()),
+  );
+  putFieldList(responder.out, columns, table, responder.context(false));
 }
 
 /** The statement that goes to a database. */

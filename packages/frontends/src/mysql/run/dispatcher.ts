@@ -10,15 +10,14 @@ import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { hasPlainBackslashes, type ClientSession } from "../session/clientSession.ts";
 import type { Responder } from "./responder.ts";
 import { putResult, putRows, type AnswerForm } from "./resultSet.ts";
-import { initDatabase, useDatabase } from "./database.ts";
+import { initDatabase, putFields, useDatabase } from "./database.ts";
 import { collect } from "./collect.ts";
 import type { Cursors } from "./cursor.ts";
-import { putFieldList, putRowsEnd } from "../encode.ts";
+import { putRowsEnd } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { answerLocally, setsServer } from "../commands/local.ts";
 import { answerInstead } from "./instead.ts";
 import type { AskedRows, Changed, LocalAnswer, RewrittenRows } from "../commands/answer.ts";
-import { isLike } from "../commands/filter.ts";
 import { catalogSql } from "../catalog/informationSchema.ts";
 import type { Cipher, ShowContext } from "../commands/show.ts";
 import { leavesTransaction } from "../read/besideCursors.ts";
@@ -35,7 +34,7 @@ import {
   type PreparedParts,
 } from "./preparedCommands.ts";
 import { readOne, type ReadStatement, type TextReader } from "../read/reading.ts";
-import { relayedOf, relays, takeAttributes } from "./relaying.ts";
+import { relayedOf, relays, takeAttributes, underSettings } from "./relaying.ts";
 import { tellsFoundRows } from "./rowCount.ts";
 import { namesServerVariables, refreshVariables, setsThemOnly } from "./userVariables.ts";
 import { runStatement, type BoundStatement } from "./statement.ts";
@@ -107,7 +106,7 @@ export class Dispatcher {
       case "initDb":
         return initDatabase(responder, command.database);
       case "fieldList":
-        return this.#fieldList(command.table, command.wildcard);
+        return putFields(responder, command.table, command.wildcard);
       case "statistics":
         return this.#statistics();
       case "processInfo":
@@ -190,6 +189,10 @@ export class Dispatcher {
     const { responder } = this.#parts;
     const { source } = read;
     const context = this.#context();
+    if (read.statement.kind === "unknown") {
+      const own = underSettings(responder, read, (sql) => answerLocally(sql, context));
+      if (own !== undefined) return this.#underSettings(own, form);
+    }
     const server = namesServerVariables(responder, source, read.statement);
     const mixed = !server && read.statement.kind === "set" && !setsServer(source, context);
     if (mixed && responder.variablesOn === responder.home) return this.#mixedSet(read, form);
@@ -219,6 +222,16 @@ export class Dispatcher {
       otherwise: catalog?.otherwise ?? withOtherIsolation(text.value),
     };
     return runStatement(responder, bound, form);
+  }
+
+  #underSettings(own: NonNullable<ReturnType<typeof underSettings>>, form: AnswerForm) {
+    const { responder } = this.#parts;
+    if ("refused" in own) return responder.putError(own.refused);
+    const { read, relayed, local } = own;
+    const { source, statement } = read;
+    if (local !== undefined) return this.#local(local, form, source);
+    const more = { sql: source, parameters: [], otherwise: undefined };
+    return runStatement(responder, { source, statement, ...more, relayed }, form);
   }
 
   /** A SET of other variables, which may read user variables that the server has. */
@@ -321,25 +334,6 @@ export class Dispatcher {
       case "notOwner":
         return responder.putError(ownErrors.notOwner(id));
     }
-  }
-
-  /** COM_FIELD_LIST: the columns of a table, found without running anything. */
-  async #fieldList(tableBytes: Uint8Array, wildcardBytes: Uint8Array): Promise<void> {
-    const { responder } = this.#parts;
-    const { decode, name: set } = responder.client.charset;
-    const table = decode(tableBytes);
-    const wildcard = decode(wildcardBytes);
-    if (table === undefined || wildcard === undefined) return this.#refuse(ownErrors.notText(set));
-    const sql = `SELECT * FROM "${table.replaceAll('"', '""')}"`;
-    using running = responder.interruptible(sql);
-    const query = responder.asked({ sql, parameters: [] });
-    const described = await responder.door.describe(query, running.signal);
-    if (!described.ok) return this.#refuse(errorReply(described.error, query.id));
-    const pattern = wildcard === "" ? "%" : wildcard;
-    const columns = described.value.columns.filter(({ name }) =>
-      isLike(name.toLowerCase(), pattern.toLowerCase()),
-    );
-    putFieldList(responder.out, columns, table, responder.context(false));
   }
 
   /** COM_STATISTICS: one line of text, without a header. */

@@ -15,11 +15,10 @@ import {
 } from "@gateway/core/sql/rewrite/placeholders.ts";
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
-import { readStatement } from "@gateway/core/sql/statement.ts";
+import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { Command, Execute } from "@gateway/wire/mysql/command.ts";
-import { isCharacterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
-import { recoded, withTypes, type ExecuteValues } from "@gateway/wire/mysql/execute.ts";
+import { withTypes } from "@gateway/wire/mysql/execute.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Responder } from "./responder.ts";
@@ -34,9 +33,9 @@ import { preparedMax } from "../limits.ts";
 import type { LocalAnswer } from "../commands/answer.ts";
 import type { CatalogSql } from "../catalog/informationSchema.ts";
 import { withLiterals } from "../value/literals.ts";
-import { boundValues, typedValues, unknown } from "../value/bound.ts";
+import { boundValues, typedValues, unknown, valuesRead } from "../value/bound.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
-import { relayedOf, takeExecution, type Relayed } from "./relaying.ts";
+import { relayedOf, takeExecution, underSettings, type Relayed } from "./relaying.ts";
 import { namesServerVariables, setsThemOnly } from "./userVariables.ts";
 import {
   engineStatement,
@@ -175,17 +174,6 @@ function executeOnServer(
   return wantsCursor ? openCursor(parts, id, asked) : runStatement(responder, asked, binaryForm);
 }
 
-/** The values as texts go to a server: as utf8mb4. */
-function valuesRead(
-  { charset }: Responder["client"],
-  bound: Parameters<typeof recoded>[0],
-  longData: ReadonlyMap<number, Uint8Array>,
-): Result<ExecuteValues, ErrorReply> {
-  if (!isCharacterSet(charset.name)) return ok({ body: bound.body, longData });
-  const values = recoded(bound, longData, charset.decode);
-  return values === undefined ? err(ownErrors.malformedParameters()) : ok(values);
-}
-
 /** Runs a bound statement as far as its columns; rows come when they are fetched. */
 async function openCursor(
   { responder, cursors }: PreparedParts,
@@ -254,6 +242,16 @@ async function statementOf(
 
   const source = text.slice(slice.start, slice.end);
   const statement = readStatement(source, "mysql");
+  return (
+    (await preparedUnder(parts, source, statement)) ?? (await preparedOf(parts, source, statement))
+  );
+}
+
+async function preparedOf(
+  parts: PreparedParts,
+  source: string,
+  statement: Statement,
+): Promise<Result<Unsaved, ErrorReply>> {
   const server = namesServerVariables(parts.responder, source, statement);
   const local = server ? undefined : parts.answerLocally(source);
   const relayed = relayedOf(parts.responder, statement);
@@ -271,6 +269,23 @@ async function statementOf(
   const otherwise = catalog?.otherwise ?? withOtherIsolation(engineText);
   const made = await preparedBy(parts, source, engineText);
   return made.ok || otherwise === undefined ? made : await preparedBy(parts, source, otherwise);
+}
+
+/** What is answered here is answered anew at each execution, by its whole text. */
+async function preparedUnder(
+  parts: PreparedParts,
+  source: string,
+  statement: StatementClass,
+): Promise<Result<Unsaved, ErrorReply> | undefined> {
+  if (statement.kind !== "unknown") return undefined;
+  const { responder } = parts;
+  const answer = (sql: string) => parts.answerLocally(sql);
+  const own = underSettings(responder, { source, statement }, answer);
+  if (own === undefined) return undefined;
+  if ("refused" in own) return err(own.refused);
+  const { read, relayed, local } = own;
+  if (local !== undefined) return localStatement(source, local, read.statement);
+  return await preparedByServer(responder, read.source, relayed);
 }
 
 /** The server counts the places, and says in its own words what it does not prepare. */

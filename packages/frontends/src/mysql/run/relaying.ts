@@ -3,6 +3,7 @@
  */
 import type { MysqlCall, MysqlExecution } from "@gateway/core/query/mysqlCall.ts";
 import { allSpeakMysql } from "@gateway/core/query/reached.ts";
+import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { Statement } from "@gateway/core/sql/statement.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import {
@@ -16,6 +17,9 @@ import type { Execute } from "@gateway/wire/mysql/command.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import { ownErrors } from "../errors.ts";
+import type { LocalAnswer } from "../commands/answer.ts";
+import { readOne, type ReadStatement } from "../read/reading.ts";
+import { setStatementOf, type SetStatement } from "../read/setStatement.ts";
 import { hasPlainBackslashes, resultsOf } from "../session/clientSession.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 import type { Responder } from "./responder.ts";
@@ -25,6 +29,8 @@ export interface Relayed {
   readonly statement: Statement;
   /** Of a prepared statement. */
   readonly execution: MysqlExecution | undefined;
+  /** Variables of the statement alone. */
+  readonly settings?: string | undefined;
 }
 
 /** True where statements may reach nothing else than servers that speak MySQL. */
@@ -57,17 +63,80 @@ export function relayedOf(
     : { statement, execution: undefined };
 }
 
+/** A statement under variables of its own. */
+export interface UnderSettings {
+  readonly read: ReadStatement;
+  readonly relayed: Relayed;
+  /** What the frontend answers itself, whatever the variables are. */
+  readonly local: LocalAnswer | undefined;
+}
+
+/** Statements that a server runs, as opposed to what the session itself does. */
+const run: ReadonlySet<string> = new Set(
+  "select insert update delete call copy ddl explain describe show".split(" "),
+);
+
+function runs({ kind, firstWord }: Statement): boolean {
+  return run.has(kind) || (kind === "unknown" && firstWord !== "SET");
+}
+
+/**
+ * MariaDB's `SET STATEMENT … FOR` taken apart: the statement behind it is the one that is judged, routed and recorded.
+ * What a SET of the session may not do here is refused in the same words. A server that has no such statement gets it
+ * as well, and answers in its own. Undefined for every other statement.
+ */
+export function underSettings(
+  responder: Pick<Responder, "door" | "client">,
+  { source, statement }: { readonly source: string; readonly statement: StatementClass },
+  answerLocally: (sql: string) => LocalAnswer | undefined,
+): UnderSettings | { readonly refused: ErrorReply } | undefined {
+  if (statement.firstWord !== "SET" || !relays(responder)) return undefined;
+  const apart = setStatementOf(source);
+  if (apart === undefined) return undefined;
+  const read = readOne(apart.source);
+  const relayed = relayedOf(responder, read.statement);
+  const knows = mayBeMariadb(responder);
+  const refused = refusalOf(read.statement, apart, relayed, answerLocally);
+  // Where no engine knows such a statement it is a mistake of its text, whatever else it is.
+  if (refused !== undefined) return { refused: knows ? refused : ownErrors.syntax(source) };
+  if (relayed === undefined) return undefined;
+  const asksVariables = apart.source.includes("@@");
+  const local = knows && !asksVariables ? answerLocally(apart.source) : undefined;
+  return { read, relayed: { ...relayed, settings: apart.assignments }, local };
+}
+
+function refusalOf(
+  statement: Statement,
+  { assignments }: SetStatement,
+  relayed: Relayed | undefined,
+  answerLocally: (sql: string) => LocalAnswer | undefined,
+): ErrorReply | undefined {
+  if (relayed === undefined || !runs(statement))
+    return ownErrors.notSupported("SET STATEMENT before this statement");
+  const judged = answerLocally(`SET ${assignments}`);
+  return judged?.kind === "error" ? judged.reply : undefined;
+}
+
+/** False where every engine is known to be another server. */
+function mayBeMariadb({ door, client }: Pick<Responder, "door" | "client">): boolean {
+  return door.engines(client.session).some(({ statuses }) => {
+    const version = statuses?.get("version");
+    return version === undefined || /mariadb/i.test(version);
+  });
+}
+
 /** What a server of MySQL's may answer with where its packets are taken at all. */
 export const relayedRows: readonly NativeFormat[] = ["mysqlRows", "mysqlBinaryRows", "mysqlNext"];
 
 export function callOf(
   { home, client, files }: Pick<Responder, "home" | "client" | "files">,
-  { execution, next, attributes }: Pick<MysqlCall, "execution" | "next" | "attributes">,
+  asked: Pick<MysqlCall, "execution" | "next" | "attributes" | "settings">,
 ): MysqlCall {
   const foundRows = (client.capabilities & capability.foundRows) !== 0;
   const ignoreSpace = (client.capabilities & capability.ignoreSpace) !== 0;
   const results = resultsOf(client);
   const { extendedMetadata } = client;
+  const { execution, next, attributes, settings } = asked;
   // One literal: what follows a spread makes a hidden class anew for each query.
   return {
     home,
@@ -77,6 +146,7 @@ export function callOf(
     results,
     next,
     attributes,
+    settings,
     execution,
     files,
   };

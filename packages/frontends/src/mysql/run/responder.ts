@@ -227,9 +227,9 @@ export class Responder {
     const { door } = this;
     const own = takes.length === 0 ? takes : relayedRows;
     if (relayed !== undefined) {
-      const { statement, execution } = relayed;
+      const { statement, execution, settings } = relayed;
       const query = door.query(statement, [], { ...session, dialect: "mysql" }, own);
-      const call = callOf(this, { execution, next, attributes });
+      const call = callOf(this, { execution, next, attributes, settings });
       return sentWith(query, { takes: query.takes, mysql: call });
     }
     const statement = forwardedStatement(sql);

@@ -2,7 +2,14 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
-import { parseExecute, type BoundParameters, type BoundType } from "@gateway/wire/mysql/execute.ts";
+import { isCharacterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
+import {
+  parseExecute,
+  recoded,
+  type BoundParameters,
+  type BoundType,
+  type ExecuteValues,
+} from "@gateway/wire/mysql/execute.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { parameterOf } from "./parameters.ts";
@@ -54,6 +61,17 @@ export function typedValues(
   if (!parsed.ok) return parsed;
   const typed = typedBy(parsed.value, statement, context);
   return typed.ok ? typed : err(errorReply(typed.error));
+}
+
+/** The values as texts go to a server: as utf8mb4. */
+export function valuesRead(
+  { charset }: { readonly charset: { readonly name: string } & Pick<ValueContext, "decode"> },
+  bound: Parameters<typeof recoded>[0],
+  longData: ReadonlyMap<number, Uint8Array>,
+): Result<ExecuteValues, ErrorReply> {
+  if (!isCharacterSet(charset.name)) return ok({ body: bound.body, longData });
+  const values = recoded(bound, longData, charset.decode);
+  return values === undefined ? err(ownErrors.malformedParameters()) : ok(values);
 }
 
 function typedBy(

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { setStatementOf } from "./setStatement.ts";
+
+describe("setStatementOf", () => {
+  it.each([
+    ["SET STATEMENT max_statement_time=1 FOR select 1", "max_statement_time = 1", "select 1"],
+    [
+      "set /* a */ statement `a`='x', b:=-1.5 , c = on for\n insert into t values (';for')",
+      "`a` = 'x', b = -1.5, c = on",
+      "insert into t values (';for')",
+    ],
+    [
+      'set statement a = "it", b = default for select 1 for update',
+      'a = "it", b = default',
+      "select 1 for update",
+    ],
+    [
+      "set statement a = 1 for set statement b = 2 for select 1",
+      "a = 1",
+      "set statement b = 2 for select 1",
+    ],
+  ])("takes %s apart", (sql, assignments, source) => {
+    expect(setStatementOf(sql)).toEqual({ assignments, source });
+  });
+
+  it.each([
+    "set a = 1",
+    "set statement = 1",
+    "set statement a = 1",
+    "set statement for select 1",
+    "set statement a for select 1",
+    "set statement session a = 1 for select 1",
+    "set statement @a = 1 for select 1",
+    "set statement @@a = 1 for select 1",
+    "set statement a = (select 1) for select 1",
+    "set statement a = concat('b') for select 1",
+    "set statement a = @b for select 1",
+    "set statement a = 'b\\' for select 1 --' for select 2",
+    "set statement a = 'b''c' for select 1",
+    "set statement a = 1 b = 2 for select 1",
+    "set statement `a``b` = 1 for select 1",
+    "set statement ä = 1 for select 1",
+    `set statement ${"a = 1, ".repeat(50)} a = 1 for select 1`,
+    "select 1 for update",
+    "",
+  ])("leaves %s to others", (sql) => {
+    expect(setStatementOf(sql)).toBeUndefined();
+  });
+});
