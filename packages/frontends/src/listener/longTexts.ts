@@ -37,6 +37,11 @@ export interface LongText {
   readonly client: { readonly over: boolean };
 }
 
+/** True for a text that takes others no time: it may be read at once. */
+export function isReadAtOnce(sql: string, { maxStatementTokens }: LongText["limits"]): boolean {
+  return sql.length <= Math.min(longTextUnits, maxStatementTokens);
+}
+
 export class LongTexts {
   readonly #units = new Map<string, number>();
   readonly #unitsMax: number;
@@ -57,7 +62,7 @@ export class LongTexts {
    */
   admit(text: LongText, slices: Slices): Promise<GatewayError | undefined> | undefined {
     const { user, sql, client, limits } = text;
-    if (sql.length <= Math.min(longTextUnits, limits.maxStatementTokens)) return undefined;
+    if (isReadAtOnce(sql, limits)) return undefined;
     const units = text.hasRoom === true ? 0 : sql.length;
     if (!this.#fits(user, units)) return Promise.resolve(full());
     const reading = slices.run({ steps: stepsOf(text), user, client });

@@ -12,7 +12,7 @@ import { allSpeakPostgres, keepingOf, type ReachedEngine } from "@gateway/core/q
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { Charset } from "@gateway/wire/postgres/charset/charset.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
-import { longTexts, type LongText } from "../../listener/longTexts.ts";
+import { isReadAtOnce, longTexts, type LongText } from "../../listener/longTexts.ts";
 import { limitsOf } from "../../listener/statementLimits.ts";
 import type { CancelKeys, CancelRegistration, KeyOwner, ServerProcess } from "./cancel.ts";
 import type { Mirrors } from "../catalog/mirrors.ts";
@@ -359,17 +359,19 @@ export class Desk implements KeyOwner {
     sql: string,
     goOn: () => Failure | Promise<Failure | undefined> | undefined,
   ): Failure | Promise<Failure | undefined> | undefined {
-    const { client } = this.#texts;
-    const { limits: config } = this.#texts;
-    const isShort = sql.length * 3 <= config.maxStatementBytes;
-    const limits = isShort ? config : limitsOf(config, this.passesTexts);
+    const { client, limits: config } = this.#texts;
+    if (sql.length * 3 <= config.maxStatementBytes && isReadAtOnce(sql, config)) return goOn();
+    const limits = limitsOf(config, this.passesTexts);
     // A Parse also holds a name and types, so its length did not tell how long the text is.
     if (isLonger(sql, limits.maxStatementBytes)) {
       return { error: textSizeError(limits.maxStatementBytes), place: {} };
     }
     const { user } = this;
-    const text = { sql, dialect: "postgres", limits, user, client } as const;
-    const reading = longTexts.admit({ ...text, hasRoom: hasRoom(sql) }, this.#slices);
+    const room = hasRoom(sql);
+    const reading = longTexts.admit(
+      { sql, dialect: "postgres", limits, user, client, hasRoom: room },
+      this.#slices,
+    );
     if (reading === undefined) return goOn();
     return reading.then((error) => (error === undefined ? goOn() : { error, place: {} }));
   }
