@@ -65,11 +65,10 @@ export const starRocksMysqlCases = {
             "mysqlCharsets",
             "mysqlLarge",
             "mysqlAttributes",
+            "mysqlLongTexts",
             "mysqlSetStatement",
           ],
           { ...server, user: "alice", client: [program, ...args] },
-          [...both, "mysqlTransactions", "mysqlCharsets", "mysqlLarge", "mysqlLongTexts"],
-          { ...server, user: "alice" },
           "mysql",
         );
       } finally {

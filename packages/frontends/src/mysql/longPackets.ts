@@ -2,6 +2,7 @@
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { LongPacket } from "@gateway/wire/mysql/packetReader.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
 import { ConnectionRoom } from "../listener/messageRoom.ts";
@@ -9,6 +10,9 @@ import { limitsOf } from "../listener/statementLimits.ts";
 import { errorReply, ownErrors } from "./errors.ts";
 import { passesTexts } from "./run/relaying.ts";
 import type { Responder } from "./run/responder.ts";
+
+/** Query attributes stand before a text, which is judged again once it is known how long it is. */
+const besideText = 64 * 1024;
 
 /** Why a text is skipped, or how long it may be. */
 export type LongVerdict =
@@ -33,8 +37,11 @@ export class LongPackets {
   ): LongVerdict | Promise<LongVerdict> {
     const connection = this.#connection;
     const passes = responder !== undefined && passesTexts(responder);
-    const { maxStatementBytes: bytesMax } = limitsOf(connection.config, passes);
-    if (bytes > bytesMax) return { kind: "skip", reply: ownErrors.textTooLarge(bytesMax) };
+    const { maxStatementBytes } = limitsOf(connection.config, passes);
+    const capabilities = responder?.client.capabilities ?? 0;
+    const bytesMax =
+      maxStatementBytes + ((capabilities & capability.queryAttributes) === 0 ? 0 : besideText);
+    if (bytes > bytesMax) return { kind: "skip", reply: ownErrors.textTooLarge(maxStatementBytes) };
     const user = responder?.client.session.identity.user ?? "";
     const room = (this.#room ??= new ConnectionRoom(this.#clock));
     // How much follows is not known before it has come.

@@ -40,6 +40,7 @@ export function multiByteSet(make: () => Table): MultiByteSet {
 const refused = -1;
 const none = new Uint8Array();
 const question = 0x3f;
+const backslash = 0x5c;
 /** The distance of halfwidth katakana from their bytes. */
 const katakana = 0xff61 - 0xa1;
 const utf16 = new TextDecoder("utf-16le", { ignoreBOM: true });
@@ -115,7 +116,7 @@ function quadrupleAt(quadruples: Uint16Array, bytes: Uint8Array, at: number): nu
 }
 
 /** The bytes of each character as in `Pairs`; of several the first, as a server writes them. */
-function codesOf({ pairs, prefixes, unwritten }: Table): Pairs {
+function codesOf({ pairs, prefixes, unwritten, backslash: written = 0 }: Table): Pairs {
   const codes = new Uint16Array(0x1_0000);
   const [from, to] = unwritten ?? [0x100, 0];
   const isPrefixed = (code: number) => prefixes.length > 0 && (code & 0x80) === 0;
@@ -123,6 +124,7 @@ function codesOf({ pairs, prefixes, unwritten }: Table): Pairs {
   for (const last of [false, true])
     for (const [code, unit] of pairs.entries())
       if (unit > 0x7f && codes[unit] === 0 && isLast(code) === last) codes[unit] = code;
+  codes[backslash] = written;
   return codes;
 }
 
@@ -138,7 +140,7 @@ function encoded(table: Table, codes: Pairs, text: string, missing: number) {
   for (const character of text) {
     const unit = character.codePointAt(0) ?? 0;
     const code = unit > 0xffff ? 0 : (codes[unit] ?? 0);
-    if (unit < 0x80) put(unit);
+    if (unit < 0x80 && code === 0) put(unit);
     else if (code > 0) {
       const isPrefixed = prefix.length > 0 && (code & 0x80) === 0;
       if (isPrefixed) prefix.forEach(put);

@@ -12,6 +12,8 @@ export interface Source {
   readonly without?: readonly Span[];
   /** Consecutive characters that the server reads in another way; U+FFFD for one that it has not. */
   readonly otherwise?: readonly (readonly [code: number, characters: string])[];
+  /** What a backslash is written as, where its own byte is read as one and none is written. */
+  readonly backslash?: number;
   /** Bytes that are katakana by themselves. */
   readonly katakana?: true;
   /** Characters of three bytes begin with 0x8F; their other two are given without the second one's high bit. */

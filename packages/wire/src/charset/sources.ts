@@ -19,6 +19,7 @@ const euc = { label: "euc-jp", trailMin: 0xa1, own: "rows" } as const;
 export const sources = {
   sjis: {
     label: "shift_jis",
+    backslash: 0x815f,
     leads: [
       [0x81, 0x84],
       [0x88, 0x9f],

@@ -20,6 +20,8 @@ export interface Table {
   readonly trailMin: number;
   /** All of them are as long and begin with the same byte. The first is the one that is written. */
   readonly prefixes: readonly Prefix[];
+  /** What a backslash is written as; undefined for its own byte. */
+  readonly backslash?: number | undefined;
   /** Bytes that are katakana by themselves. */
   readonly katakana: boolean;
   /** First bytes whose characters are also elsewhere, which is where they are written to. */
@@ -34,6 +36,7 @@ export function tableOf(source: Source): Table {
     pairs,
     trailMin: source.syllables === true ? syllablesTrailMin : source.trailMin,
     prefixes: source.triples === undefined ? [] : [{ bytes: [thirdPrefix], high: 0 }],
+    backslash: source.backslash,
     katakana: source.katakana === true,
     unwritten: source.unwritten,
     quadruples: source.quadruples === true ? quadruplesOf(pairs) : undefined,

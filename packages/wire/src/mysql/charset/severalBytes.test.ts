@@ -63,17 +63,20 @@ describe("a character set of several bytes a character", () => {
     expect(setFor(name).decode(Buffer.from(hex, "hex"))).toBeUndefined();
   });
 
-  it("writes what it has read so that it is read again, and ASCII as it is", () => {
+  it("writes what it has read so that it is shown again, and ASCII as it is but a backslash of sjis", () => {
     for (const name of Object.keys(digests)) {
-      const { decode, encode } = setFor(name);
+      const { decode, encode, shown } = setFor(name);
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 6 }), (bytes) => {
           const text = decode(bytes);
-          return text === undefined || decode(encode(text)) === text;
+          return text === undefined || shown(encode(text)) === text;
         }),
       );
       const ascii = Uint8Array.from({ length: 128 }, (_, byte) => byte);
-      expect(encode(decode(ascii) ?? "")).toEqual(ascii);
+      // As both servers do; cp932 and the others have it in its own byte.
+      const backslash = name === "sjis" ? [0x81, 0x5f] : [0x5c];
+      const written = [...ascii.subarray(0, 0x5c), ...backslash, ...ascii.subarray(0x5d)];
+      expect([...encode(decode(ascii) ?? "")]).toEqual(written);
     }
   });
 
@@ -98,7 +101,9 @@ describe("a character set of several bytes a character", () => {
       const text = fc.string({ unit: fc.constantFrom("a", "\\", "表", "亜", "\u{2a6d6}", "ｱ") });
       fc.assert(
         fc.property(text, fc.integer({ min: 1, max: 9 }), (written, length) => {
-          const bytes = encode(written);
+          const bytes = Buffer.concat(
+            Array.from(written, (one) => (one === "\\" ? Buffer.from(one) : encode(one))),
+          );
           const pieces: string[] = [];
           for (let at = 0; at < bytes.length;) {
             const end = pieceEnd?.(bytes, at, at + length) ?? bytes.length;
