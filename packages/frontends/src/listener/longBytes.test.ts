@@ -38,7 +38,9 @@ describe("decodedInSlices", () => {
 
   it("ends pieces where the characters of another set end", async () => {
     const { decode: decodeSjis, encode, pieceEnd } = characterSet("sjis");
-    const bytes = encode(`a${"表\\".repeat(30_000)}`);
+    // The second byte of the character is a backslash's too, and clients write that by itself.
+    const both = Buffer.concat([encode("表"), Buffer.from("\\")]);
+    const bytes = Buffer.concat([Buffer.from("a"), Buffer.alloc(30_000 * both.length, both)]);
     if (pieceEnd === undefined) throw new Error("a character may begin anywhere");
     const how = { decode: decodeSjis, pieceEnd };
     const found = await decodedInSlices(bytes, how, whoOf(), slices);
