@@ -121,22 +121,33 @@ async function wireRows(name, wire) {
 function gatewayWays() {
   const store = { type: "pglite", path: "FOLDER/store" };
   const inMemory = { type: "inMemory" };
-  const before = process.env["BENCH_BEFORE"];
-  const bundle = before === undefined ? undefined : join(resolve(before), "gateway.js");
   const all = {
     memory: { what: "gateway, history in memory", persistence: inMemory },
     store: { what: "gateway, embedded store", persistence: store },
     two: { what: "gateway, embedded store, two cores", persistence: store, twoCores: true },
     ...flagged(),
-    ...(bundle !== undefined && {
-      memoryBefore: { what: "… in memory, before", persistence: inMemory, options: { bundle } },
-      storeBefore: { what: "… embedded store, before", persistence: store, options: { bundle } },
-    }),
+    ...built("memory", inMemory),
+    ...built("store", store),
   };
   const wanted = process.env["BENCH_WAYS"]?.split(",") ?? Object.keys(all);
   return Object.entries(all)
     .filter(([name, way]) => wanted.includes(name) || name === way.what)
     .map(([, way]) => way);
+}
+
+/** Gateways of other builds: `BENCH_BEFORE=folder` or several, `folder,other`. */
+function built(name, persistence) {
+  const folders = (process.env["BENCH_BEFORE"] ?? "").split(",").filter((one) => one !== "");
+  return Object.fromEntries(
+    folders.map((folder, at) => [
+      at === 0 ? `${name}Before` : `${name}Before${at + 1}`,
+      {
+        what: `… ${name}, ${folder}`,
+        persistence,
+        options: { bundle: join(resolve(folder), "gateway.js") },
+      },
+    ]),
+  );
 }
 
 /** Gateways with flags of Node: `BENCH_FLAGS="--one --two,--other"`. */

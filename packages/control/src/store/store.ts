@@ -208,6 +208,11 @@ export interface RecordSeries {
 export interface RecordStore {
   /** First record per id wins. `batch` may repeat an id. */
   ingest(batch: readonly IncomingRecord[], nowMs: number): Stored<Ingested>;
+  /**
+   * Keeps a record of this process's own, as `redact` leaves it, before it returns. Only where a store has no way to go;
+   * a batch of many would wait there for nothing.
+   */
+  readonly keepNow?: (record: QueryRecord) => void;
   /** Newest first, by `createdAt` and id. */
   list(filter: RecordFilter, page: PageRequest): Stored<Page<QueryRecord>>;
   get(proxyQueryId: string): Stored<QueryRecord | undefined>;

@@ -4,7 +4,7 @@ import { queryRecordSchema, type QueryRecord } from "@gateway/contract/record.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { recordOf, startMs } from "./rig/samples.ts";
-import { incomingRecord, restOf, wholeRecord, writtenRecord } from "./written.ts";
+import { incomingRecord, restOf, writtenRecord } from "./written.ts";
 
 /** Nothing of it stands in the way of being remembered for the next record. */
 const full = recordOf("q1", {
@@ -144,14 +144,6 @@ describe("incomingRecord", () => {
     const record = recordOf("q1", { worker: "w1" });
     const digest = createHash("sha256").update(canonicalJson(record)).digest("hex");
     expect(incomingRecord(record).contentHash).toBe(`sha256:${digest}`);
-  });
-});
-
-describe("wholeRecord", () => {
-  it("has the text and, when it is asked, the hash of what `incomingRecord` makes", () => {
-    const { whole, contentHash } = wholeRecord(full);
-    expect(whole).toBe(canonicalJson(full));
-    expect(contentHash).toBe(incomingRecord(full).contentHash);
   });
 });
 

@@ -1,9 +1,7 @@
 /** History of the roles with a store: records kept by it, redacted as the configuration says, and swept. */
-import { recordBatchMax } from "@gateway/contract/record.ts";
 import type { Configuration } from "@gateway/control/config/configuration.ts";
 import { historySettingSchema } from "@gateway/control/config/objects.ts";
 import type { Store } from "@gateway/control/store/store.ts";
-import { incomingRecord, wholeRecord } from "@gateway/control/store/written.ts";
 import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Redaction } from "@gateway/core/record/redact.ts";
@@ -28,12 +26,6 @@ export interface ControlHistory extends History {
 
 /** At a drain's end the last queries' records are still on their way. They get this long at least. */
 const flushMsMin = 5_000;
-/**
- * A store in memory needs no large batches: a record that waits for one outlives a garbage
- * collection, which costs more than the record.
- */
-const memoryBatchRecords = 25;
-
 export function controlHistory(
   { retention, logLevel }: Pick<GatewayConfig, "retention" | "logLevel">,
   { store, configuration, host, book }: ControlHistoryParts,
@@ -44,9 +36,7 @@ export function controlHistory(
     redaction: redactionOf(configuration),
     texts: logLevel === "debug",
     book,
-    ...(store.kind === "memory"
-      ? { batchRecordsMax: memoryBatchRecords, written: wholeRecord }
-      : { batchRecordsMax: recordBatchMax, written: incomingRecord }),
+    ...(store.records.keepNow !== undefined && { keepNow: store.records.keepNow }),
   });
   const sweeps = startRetention(store, retention, host);
   const stopping = new AbortController();

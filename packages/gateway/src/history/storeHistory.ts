@@ -45,8 +45,8 @@ export interface StoreHistoryParts {
   readonly texts: boolean;
   /** Remembers over a kill which queries had no record. Absent where nothing outlives the process. */
   readonly book?: QueryBook | undefined;
-  /** How the store wants a record written: `incomingRecord` unless told. */
-  readonly written?: (record: QueryRecord) => IncomingRecord;
+  /** Of a store in the same thread: a record goes there alone, and waits for nothing. */
+  readonly keepNow?: RecordStore["keepNow"];
   /** Records of one batch at most, `recordBatchMax` unless told. */
   readonly batchRecordsMax?: number;
 }
@@ -71,17 +71,15 @@ class Sender implements StoreHistory {
   readonly #queued;
   readonly #sent;
   readonly #dropped;
-  readonly #batchMax: number;
-  readonly #written: (record: QueryRecord) => IncomingRecord;
   /** As the pipeline made them. */
   readonly #fresh = new Backlog<QueryRecord>(charsOf);
   /** Redacted and written. */
   readonly #ready = new Backlog<IncomingRecord>(
-    ({ record, parts, whole = "" }) =>
-      charsOf(record) + whole.length + (parts ? parts.rest.length + parts.shared.length : 0),
+    ({ record, parts }) => charsOf(record) + (parts ? parts.rest.length + parts.shared.length : 0),
   );
   /** Taken out of `#ready` and not known to be kept. */
   #sending: readonly IncomingRecord[] = [];
+  readonly #batchMax: number;
   #turnPlanned = false;
   /**
    * Timer until the turn that makes fresh records ready, if none came by itself. One stays while queries come: to end
@@ -110,7 +108,7 @@ class Sender implements StoreHistory {
     for (const record of this.#fresh.take(turnRecords, turnChars)) this.#makeReady(record);
     if (this.#fresh.size > 0) this.#turnNow();
     if (!this.#worthWaiting) this.#wake?.("full");
-    if (!this.#running) void this.#run();
+    if (!this.#running && this.#ready.size > 0) void this.#run();
     this.#settle();
   };
   #running = false;
@@ -126,7 +124,6 @@ class Sender implements StoreHistory {
   constructor(parts: StoreHistoryParts) {
     this.#parts = parts;
     this.#batchMax = parts.batchRecordsMax ?? recordBatchMax;
-    this.#written = parts.written ?? incomingRecord;
     const { metrics } = parts.host;
     this.#queued = metrics.gauge(historyFamilies.queued, {});
     this.#sent = metrics.counter(historyFamilies.sent, {});
@@ -188,13 +185,18 @@ class Sender implements StoreHistory {
   }
 
   #makeReady(record: QueryRecord): void {
-    const { host, texts, redaction, book } = this.#parts;
+    const { host, texts, redaction, book, keepNow } = this.#parts;
     try {
       const redacted = redact(record, redaction());
       writeQueryLine(redacted, host.log);
       if (texts) writeQueryText(record, host.log);
-      this.#ready.push(this.#written(redacted));
+      if (keepNow === undefined) this.#ready.push(incomingRecord(redacted));
+      else {
+        keepNow(redacted);
+        this.#sent.add(1);
+      }
       book?.ended(record.proxyQueryId);
+      if (keepNow !== undefined) book?.kept([record.proxyQueryId]);
     } catch (bug) {
       host.log.bug(bug, { queryId: record.proxyQueryId });
       this.#gone([record.proxyQueryId]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { answered, firstPage, incomingOf, recordOf, startMs } from "../rig/samples.ts";
-import { incomingRecord, wholeRecord } from "../written.ts";
+import { incomingRecord } from "../written.ts";
 import { memoryRecords } from "./records.ts";
 
 describe("memoryRecords", () => {
@@ -30,13 +30,13 @@ describe("memoryRecords", () => {
     const all = ["a", "\u00fc", "\u{1f986}"].flatMap((character) =>
       sizes.map((size, at) => recordOf(`${character}${at}`, { sql: character.repeat(size) })),
     );
-    await answered(records.ingest(all.map(wholeRecord), startMs));
+    for (const record of all) records.keepNow?.(record);
     for (const record of all) {
       expect(await answered(records.get(record.proxyQueryId))).toEqual(record);
     }
     const again = await answered(records.ingest(all.slice(1).map(incomingRecord), startMs));
     expect(again).toMatchObject({ accepted: 0, duplicates: all.length - 1, conflicts: [] });
-    const other = wholeRecord(recordOf("a0", { sql: "b" }));
+    const other = incomingRecord(recordOf("a0", { sql: "b" }));
     const conflict = await answered(records.ingest([other], startMs));
     expect(conflict).toEqual({ accepted: 0, duplicates: 0, conflicts: ["a0"] });
   });

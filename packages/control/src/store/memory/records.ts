@@ -1,12 +1,9 @@
 /**
  * Query history in memory: the newest records, oldest forgotten first.
  *
- * One array in order of time, so that a page and the end of the oldest are slices of it. New records
- * belong near its end, where putting one in is cheap. A record is kept as a database would keep it:
- * fields to find it by, and one text, because a hundred thousand records of twenty objects
- * each would be walked by the collector again and again. The text lies outside the heap.
+ * One list of slots in order of time, so that a page and the end of the oldest are slices of it. New records
+ * belong near its end, where putting one in is cheap.
  */
-import { canonicalJson } from "@gateway/contract/canonical.ts";
 import type { QueryRecord } from "@gateway/contract/record.ts";
 import { byTime, emptyPage } from "../keyset.ts";
 import { storableRecord, storableText } from "../storable.ts";
@@ -20,34 +17,15 @@ import type {
   RecordStore,
   SeriesRequest,
 } from "../store.ts";
-import { contentHashOf } from "../written.ts";
+import type { RecordFace } from "../recordForm.ts";
 import { pageOf, stored } from "./order.ts";
-import { Pages } from "./pages.ts";
+import { RecordTable } from "./recordTable.ts";
 import { seriesOf, type SeriesRow } from "./recordSeries.ts";
 
 /** Records kept. At about one kilobyte each this is a hundred megabytes. */
 const recordsMaxDefault = 100_000;
 /** So many at a time are forgotten when the array is full, as the others move then. */
 const forgottenPartOf = 100;
-
-interface RecordRow {
-  readonly proxyQueryId: string;
-  /** Whole milliseconds of `createdAt`, because that is what a column of the other stores orders by. */
-  readonly at: number;
-  readonly user: string;
-  readonly status: QueryRecord["status"];
-  readonly clusterGroup: string | undefined;
-  readonly cluster: string | undefined;
-  readonly frontend: string;
-  readonly errorCode: string | undefined;
-  readonly worker: string | undefined;
-  /** Where its canonical JSON lies. */
-  readonly page: Buffer;
-  readonly from: number;
-  readonly end: number;
-  /** Undefined where it is that of the text, for which nobody asks before the record comes again. */
-  readonly contentHash: string | undefined;
-}
 
 interface ConflictRow extends RecordConflict {
   readonly contentHash: string;
@@ -57,18 +35,22 @@ type TimeKey = readonly [number, string];
 
 /** History in memory; `recordsMax` is smaller in tests only. */
 export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
-  const byId = new Map<string, RecordRow>();
-  /** Oldest first. */
-  const inOrder: RecordRow[] = [];
-  const pages = new Pages();
+  const table = new RecordTable();
+  /** Slots, oldest first. */
+  const inOrder: number[] = [];
   const conflicts = new Map<string, ConflictRow>();
   const overMax = Math.floor(recordsMax / forgottenPartOf);
 
   function forgetOldest(count: number): void {
-    for (const { proxyQueryId } of inOrder.splice(0, count)) {
-      byId.delete(proxyQueryId);
-      conflicts.delete(proxyQueryId);
+    for (const slot of inOrder.splice(0, count)) {
+      if (conflicts.size > 0) conflicts.delete(table.id(slot));
+      table.remove(slot);
     }
+  }
+
+  function put(record: QueryRecord, contentHash?: string): void {
+    place(inOrder, table.put(record, contentHash), table);
+    if (inOrder.length > recordsMax + overMax) forgetOldest(inOrder.length - recordsMax);
   }
 
   function take(batch: readonly IncomingRecord[], nowMs: number): Ingested {
@@ -76,34 +58,40 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
     let duplicates = 0;
     const conflicting = new Set<string>();
     for (const incoming of batch) {
-      const { record } = incoming;
+      const { record, parts } = incoming;
       const id = storableText(record.proxyQueryId);
-      const there = byId.get(id);
+      const there = table.find(id);
       if (there === undefined) {
         accepted += 1;
-        const row = rowIn(pages, incoming);
-        byId.set(id, row);
-        place(inOrder, row);
-      } else if (hashOf(there) === incoming.contentHash) {
+        // Where it was written already, its writer left out what no store can hold.
+        put(parts === undefined ? storableRecord(record) : record, incoming.contentHash);
+      } else if (table.contentHash(there) === incoming.contentHash) {
         duplicates += 1;
       } else {
         conflicting.add(id);
         conflicts.set(id, conflictOf(conflicts.get(id), incoming, nowMs));
       }
     }
-    if (inOrder.length > recordsMax + overMax) forgetOldest(inOrder.length - recordsMax);
     return { accepted, duplicates, conflicts: [...conflicting] };
   }
 
+  const recordAt = (slot: number): QueryRecord => JSON.parse(table.text(slot)) as QueryRecord;
+
   return {
     ingest: (batch, nowMs) => stored(take(batch, nowMs)),
-    list: (filter, page) => stored(newestFirst(inOrder, filter, page)),
-    get: (id) => {
-      const row = byId.get(id);
-      return stored(row && recordOf(row));
+    keepNow: (record) => {
+      if (table.find(record.proxyQueryId) === undefined) put(record);
     },
-    series: (request) => stored(seriesOf(rowsOf(inOrder, request), request)),
-    known: (ids) => stored(new Set(ids.filter((id) => byId.has(id)))),
+    list: (filter, page) => {
+      const { items, ...rest } = newestFirst({ inOrder, table }, filter, page);
+      return stored({ ...rest, items: items.map(recordAt) });
+    },
+    get: (id) => {
+      const slot = table.find(id);
+      return stored(slot === undefined ? undefined : recordAt(slot));
+    },
+    series: (request) => stored(seriesOf(rowsOf({ inOrder, table }, request), request)),
+    known: (ids) => stored(new Set(ids.filter((id) => table.find(id) !== undefined))),
     conflicts: (page) => {
       const rows = pageOf(conflicts.values(), page, {
         keyset: byTime,
@@ -116,7 +104,7 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
       });
     },
     retain: ({ before, keep, chunk }) => {
-      const old = placeOf(inOrder, [before, ""]);
+      const old = placeOf(inOrder, [before, ""], table);
       const count = Math.min(chunk, Math.max(old, inOrder.length - keep, 0));
       forgetOldest(count);
       return stored(count);
@@ -124,112 +112,85 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
   };
 }
 
+interface Ordered {
+  /** Oldest first. */
+  readonly inOrder: readonly number[];
+  readonly table: RecordTable;
+}
+
 /** Those that a series looks at, oldest first. */
 function rowsOf(
-  inOrder: readonly RecordRow[],
+  { inOrder, table }: Ordered,
   { from, stepMs, steps, errorsFrom }: SeriesRequest,
 ): readonly SeriesRow[] {
-  const first = placeOf(inOrder, [Math.min(from, errorsFrom), ""]);
-  return inOrder.slice(first, placeOf(inOrder, [from + stepMs * steps, ""])).map(seriesRowOf);
-}
-
-function seriesRowOf(row: RecordRow): SeriesRow {
-  const { at, status, errorCode } = row;
-  return {
-    at,
-    status,
-    errorCode,
-    durations: () => {
-      const { executionMs, queueMs } = recordOf(row);
-      return { ranMs: executionMs, waitedMs: queueMs };
-    },
-  };
-}
-
-function rowIn(pages: Pages, incoming: IncomingRecord): RecordRow {
-  const { whole, parts } = incoming;
-  // Where it was written already, its writer left out what no store can hold.
-  const written = whole !== undefined || parts !== undefined;
-  const record = written ? incoming.record : storableRecord(incoming.record);
-  const from = pages.put(whole ?? canonicalJson(record));
-  return {
-    proxyQueryId: record.proxyQueryId,
-    at: Math.floor(record.createdAt),
-    user: record.user,
-    status: record.status,
-    clusterGroup: record.clusterGroup,
-    cluster: record.cluster,
-    frontend: record.frontend,
-    errorCode: record.errorCode,
-    worker: record.worker,
-    page: pages.page,
-    from,
-    end: pages.end,
-    contentHash: whole === undefined ? incoming.contentHash : undefined,
-  };
-}
-
-function hashOf({ contentHash, page, from, end }: RecordRow): string {
-  return contentHash ?? contentHashOf(page.subarray(from, end));
-}
-
-/** The record as it came. */
-function recordOf({ page, from, end }: RecordRow): QueryRecord {
-  return JSON.parse(page.toString("utf8", from, end)) as QueryRecord;
+  const first = placeOf(inOrder, [Math.min(from, errorsFrom), ""], table);
+  const end = placeOf(inOrder, [from + stepMs * steps, ""], table);
+  return inOrder.slice(first, end).map((slot) => ({
+    at: table.at(slot),
+    status: table.face(slot)?.status ?? "",
+    errorCode: table.face(slot)?.errorCode,
+    durations: () => table.durations(slot),
+  }));
 }
 
 function newestFirst(
-  inOrder: readonly RecordRow[],
+  { inOrder, table }: Ordered,
   filter: RecordFilter,
   { limit, cursor }: PageRequest,
-): Page<QueryRecord> {
+): Page<number> {
   const after = byTime.read(cursor);
   if (after === null) return emptyPage;
-  const found: RecordRow[] = [];
-  let index = after === undefined ? inOrder.length : placeOf(inOrder, after);
+  const found: number[] = [];
+  let index = after === undefined ? inOrder.length : placeOf(inOrder, after, table);
   for (index -= 1; index >= 0 && found.length <= limit; index -= 1) {
-    const row = inOrder[index];
-    if (row !== undefined && fits(row, filter)) found.push(row);
+    const slot = inOrder[index];
+    if (slot !== undefined && fits(table.at(slot), table.face(slot), filter)) found.push(slot);
   }
-  const page = byTime.page(found, limit, ({ at, proxyQueryId }) => [at, proxyQueryId]);
-  return { ...page, items: page.items.map(recordOf) };
+  return byTime.page(found, limit, (slot) => [table.at(slot), table.id(slot)]);
 }
 
-function place(inOrder: RecordRow[], row: RecordRow): void {
+function place(inOrder: number[], slot: number, table: RecordTable): void {
   const newest = inOrder.at(-1);
-  if (newest === undefined || isBefore(newest, row.at, row.proxyQueryId)) inOrder.push(row);
-  else inOrder.splice(placeOf(inOrder, [row.at, row.proxyQueryId]), 0, row);
+  const at = table.at(slot);
+  const newestAt = newest === undefined ? 0 : table.at(newest);
+  if (newest === undefined || newestAt < at) inOrder.push(slot);
+  else {
+    const id = table.id(slot);
+    if (newestAt === at && table.compareId(newest, id) < 0) inOrder.push(slot);
+    else inOrder.splice(placeOf(inOrder, [at, id], table), 0, slot);
+  }
 }
 
 /** How many come before `key`: where it belongs. */
-function placeOf(inOrder: readonly RecordRow[], [at, id]: TimeKey): number {
+function placeOf(inOrder: readonly number[], [at, id]: TimeKey, table: RecordTable): number {
   let low = 0;
   let high = inOrder.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const row = inOrder[middle];
-    if (row !== undefined && isBefore(row, at, id)) low = middle + 1;
+    const slot = inOrder[middle];
+    if (slot !== undefined && isBefore(slot, [at, id], table)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function isBefore(row: RecordRow, at: number, id: string): boolean {
-  return row.at === at ? row.proxyQueryId < id : row.at < at;
+function isBefore(slot: number, [at, id]: TimeKey, table: RecordTable): boolean {
+  const own = table.at(slot);
+  return own === at ? table.compareId(slot, id) < 0 : own < at;
 }
 
-function fits(row: RecordRow, filter: RecordFilter): boolean {
+function fits(at: number, face: RecordFace | undefined, filter: RecordFilter): boolean {
   const { from, to } = filter;
-  if (from !== undefined && row.at < from) return false;
-  if (to !== undefined && row.at >= to) return false;
+  if (face === undefined || (from !== undefined && at < from)) return false;
+  if (to !== undefined && at >= to) return false;
   return (
-    matches(filter.user, row.user) &&
-    matches(filter.status, row.status) &&
-    matches(filter.clusterGroup, row.clusterGroup) &&
-    matches(filter.cluster, row.cluster) &&
-    matches(filter.worker, row.worker) &&
-    matches(filter.frontend, row.frontend) &&
-    matches(filter.errorCode, row.errorCode)
+    matches(filter.user, face.user) &&
+    matches(filter.status, face.status) &&
+    matches(filter.clusterGroup, face.clusterGroup) &&
+    matches(filter.cluster, face.cluster) &&
+    matches(filter.worker, face.worker) &&
+    matches(filter.frontend, face.frontend) &&
+    matches(filter.errorCode, face.errorCode)
   );
 }
 
