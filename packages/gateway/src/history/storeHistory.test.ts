@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@gateway/contract/canonical.ts";
+import type { QueryRecord } from "@gateway/contract/record.ts";
 import type { IncomingRecord, Ingested, StoreUnavailable } from "@gateway/control/store/store.ts";
 import { memoryRecords } from "@gateway/control/store/memory/records.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
@@ -35,6 +36,37 @@ describe("storeHistory", () => {
     append(8);
     await host.settle();
     expect(host.log.lines).toHaveLength(15);
+  });
+
+  it("keeps a short record at once where the store is here, and a long or masked one in its turn", async () => {
+    const kept: string[] = [];
+    let redaction: Redaction = "full";
+    const { host, history, batches, append, sent, dropped } = historyOf([], {
+      redaction: () => redaction,
+      keepNow: ({ proxyQueryId }) => {
+        if (proxyQueryId === "odd") throw new Error("a bug in the store");
+        kept.push(proxyQueryId);
+      },
+    });
+    append(1);
+    expect(kept).toEqual(["q1"]);
+    expect(host.log.lines.map(({ event }) => event)).toEqual(["query.ended"]);
+    history.append(recordOf({ proxyQueryId: "long", sql: "x".repeat(4_000) }));
+    // Behind one that waits the others wait as well.
+    append(1);
+    expect(kept).toEqual(["q1"]);
+    await host.advance(5);
+    expect(kept).toEqual(["q1", "long", "q2"]);
+    redaction = "maskLiterals";
+    append(1);
+    expect(kept).toHaveLength(3);
+    await host.advance(5);
+    redaction = "full";
+    history.append(recordOf({ proxyQueryId: "odd" }));
+    expect(kept.slice(3)).toEqual(["q3"]);
+    expect([sent(), dropped(), batches.length]).toEqual([4, 1, 0]);
+    await history.flush(new AbortController().signal);
+    expect(host.timerCount).toBe(0);
   });
 
   it("keeps batches as small as it is told", async () => {
@@ -267,6 +299,7 @@ function historyOf(
     readonly redaction?: () => Redaction;
     readonly poison?: string;
     readonly batchRecordsMax?: number;
+    readonly keepNow?: (record: QueryRecord) => void;
   } = {},
 ) {
   const host = virtualHost(1);
@@ -276,6 +309,7 @@ function historyOf(
     texts: false,
     batchRecordsMax: more.batchRecordsMax ?? 200,
     redaction: more.redaction ?? (() => "full"),
+    ...(more.keepNow !== undefined && { keepNow: more.keepNow }),
     keep: async (batch) => {
       batches.push(batch);
       if (batch.some(({ record }) => record.proxyQueryId === more.poison)) {

@@ -31,8 +31,10 @@ const delayMs = 10;
 /** Every write wakes a thread and then the event loop, so lines wait for more. */
 const delayBusyMs = 50;
 const busyBytes = 4_096;
-/** Characters that may wait. */
-const waitingCharsMax = 8_000_000;
+/** Bytes that may wait. */
+const waitingBytesMax = 8_000_000;
+/** Of UTF-8, for one UTF-16 unit. */
+const unitBytesMax = 3;
 /** How long the end waits for a full pipe. */
 const endTries = 50;
 const endPauseMs = 10;
@@ -51,11 +53,14 @@ class Sink implements LineSink {
   readonly #clock: Pick<Clock, "timer">;
   readonly #droppedLine: (count: number) => string;
   /** Pieces of joined lines, ready to be written, oldest first. Nothing is added to them any more. */
-  #pieces: string[] = [];
-  /** The piece that grows. */
-  #open = "";
+  readonly #pieces: Buffer[] = [];
+  /**
+   * The piece that grows, and how much of it is used. It has bytes and no text: a text that grows is a tree of all its
+   * lines until it is written, which the collector copies meanwhile.
+   */
+  #open: Buffer | undefined;
   #openBytes = 0;
-  #waitingChars = 0;
+  #waitingBytes = 0;
   #dropped = 0;
   #busy = false;
   /** What is left of the piece that is being written. No other piece begins before it is done. */
@@ -81,7 +86,7 @@ class Sink implements LineSink {
   }
 
   write(line: string): void {
-    if (this.#waitingChars + line.length > waitingCharsMax) {
+    if (this.#waitingBytes + line.length > waitingBytesMax) {
       this.#dropped += 1;
       return;
     }
@@ -99,17 +104,21 @@ class Sink implements LineSink {
   }
 
   #add(line: string): void {
-    const bytes = Buffer.byteLength(line);
-    if (this.#openBytes + bytes > this.#target.pieceBytesMax) this.#close();
-    this.#open += line;
+    const { pieceBytesMax } = this.#target;
+    let bytesMax = line.length * unitBytesMax;
+    // That bound is too long for most lines, which have a byte for each unit.
+    if (this.#openBytes + bytesMax > pieceBytesMax) bytesMax = Buffer.byteLength(line);
+    if (this.#openBytes + bytesMax > pieceBytesMax) this.#close();
+    this.#open ??= Buffer.allocUnsafeSlow(Math.max(pieceBytesMax, bytesMax));
+    const bytes = this.#open.write(line, this.#openBytes, "utf8");
     this.#openBytes += bytes;
-    this.#waitingChars += line.length;
+    this.#waitingBytes += bytes;
   }
 
   #close(): void {
-    if (this.#openBytes === 0) return;
-    this.#pieces.push(this.#open);
-    this.#open = "";
+    if (this.#open === undefined) return;
+    this.#pieces.push(this.#open.subarray(0, this.#openBytes));
+    this.#open = undefined;
     this.#openBytes = 0;
   }
 
@@ -119,15 +128,15 @@ class Sink implements LineSink {
 
   /** The oldest finished piece. With `all`, when none is finished, the one that still grows. */
   #take(all: boolean): Uint8Array | undefined {
-    if (this.#dropped > 0 && this.#waitingChars < waitingCharsMax / 2) {
+    if (this.#dropped > 0 && this.#waitingBytes < waitingBytesMax / 2) {
       this.#add(this.#droppedLine(this.#dropped));
       this.#dropped = 0;
     }
     if (all && this.#pieces.length === 0) this.#close();
     const piece = this.#pieces.shift();
     if (piece === undefined) return undefined;
-    this.#waitingChars -= piece.length;
-    return Buffer.from(piece, "utf8");
+    this.#waitingBytes -= piece.length;
+    return piece;
   }
 
   /** Writes the rest of a piece, then all others, one after the other. */
