@@ -63,28 +63,27 @@ export class SignalledClient {
 /** What the platform's signal takes as a listener. */
 type Called = NonNullable<Parameters<AbortSignal["addEventListener"]>[1]>;
 
+/** A chain and no list: the second of a list makes room for seventeen, and a query has two or three for a moment. */
 interface Listener {
   readonly call: Called;
   readonly once: boolean;
   removed: boolean;
-}
-
-function isAmong(listeners: readonly Listener[], call: Called): boolean {
-  for (const listener of listeners) if (listener.call === call) return true;
-  return false;
+  /** The one that was added before. */
+  before: Listener | undefined;
 }
 
 class CancelSignal implements AbortSignal {
   aborted = false;
   reason: unknown = undefined;
   onabort: ((this: AbortSignal, event: Event) => unknown) | null = null;
-  #listeners: Listener[] | undefined;
+  /** The one that was added last. */
+  #last: Listener | undefined;
 
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    if (this.onabort === null && this.#listeners === undefined) return;
+    if (this.onabort === null && this.#last === undefined) return;
     this.dispatchEvent(new Event("abort"));
   }
 
@@ -98,31 +97,30 @@ class CancelSignal implements AbortSignal {
     options?: boolean | { readonly once?: boolean | undefined },
   ): void {
     if (type !== "abort" || call === null) return;
+    for (let one = this.#last; one !== undefined; one = one.before) if (one.call === call) return;
     const once = typeof options === "object" && options.once === true;
-    const listener: Listener = { call, once, removed: false };
-    if (this.#listeners === undefined) this.#listeners = [listener];
-    else if (!isAmong(this.#listeners, call)) this.#listeners.push(listener);
+    this.#last = { call, once, removed: false, before: this.#last };
   }
 
   removeEventListener(type: string, call: Called | null): void {
-    if (type !== "abort" || this.#listeners === undefined) return;
-    const listeners = this.#listeners;
-    // Mostly the last that came: a splice makes a list of what it takes out.
-    const last = listeners.at(-1);
-    if (last?.call === call) {
-      last.removed = true;
-      listeners.pop();
+    if (type !== "abort") return;
+    let behind: Listener | undefined;
+    for (let one = this.#last; one !== undefined; one = one.before) {
+      if (one.call !== call) {
+        behind = one;
+        continue;
+      }
+      one.removed = true;
+      if (behind === undefined) this.#last = one.before;
+      else behind.before = one.before;
       return;
     }
-    const at = listeners.findIndex((listener) => listener.call === call);
-    if (at < 0) return;
-    const [removed] = listeners.splice(at, 1);
-    if (removed !== undefined) removed.removed = true;
   }
 
   /** Listeners that are added meanwhile are not called. */
   dispatchEvent(event: Event): boolean {
-    const listeners = [...(this.#listeners ?? [])];
+    const listeners: Listener[] = [];
+    for (let one = this.#last; one !== undefined; one = one.before) listeners.unshift(one);
     if (this.onabort !== null) this.#call(this.onabort, event);
     for (const listener of listeners) {
       if (listener.removed) continue;

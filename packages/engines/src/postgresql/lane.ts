@@ -67,7 +67,8 @@ export function* courseOn(
   context: RunContext,
   signal: AbortSignal,
 ): Course {
-  const ready = yield* readied(member, query, context, signal);
+  const readying = readied({ member, query, context, signal });
+  const ready = "ok" in readying ? readying : yield* readying;
   if (!ready.ok) {
     yield { kind: "failed", error: ready.error };
     return;
@@ -87,7 +88,8 @@ export function* courseOn(
     for (let step = running.next(); step.done !== true;) {
       const event = step.value;
       if (event instanceof Promise) {
-        step = running.next(yield* waited(event));
+        // Here itself: each statement waits once at least.
+        step = running.next(yield event);
         continue;
       }
       const last = event.kind === "done" || event.kind === "failed";
@@ -115,30 +117,63 @@ function encodingChange({ encoding }: Member): SessionChange {
   return { kind: "setting", name: "client_encoding", value: encoding.name };
 }
 
-/** Makes the connection ready for a statement. Answers what is to be sent, or why nothing is. */
-function* readied(
-  member: Member,
-  query: Identified,
-  context: RunContext,
-  signal: AbortSignal,
-): Reading<Result<Call, GatewayError>> {
+interface Readying {
+  readonly member: Member;
+  readonly query: Identified;
+  readonly context: RunContext;
+  readonly signal: AbortSignal;
+}
+
+type Ready = Result<Call, GatewayError>;
+type Made = Extract<Ready, { readonly ok: true }>;
+
+/** Makes the connection ready for a statement. Answers what is to be sent, or why nothing is; waits only where it has to. */
+function readied(parts: Readying): Ready | Reading<Ready> {
+  const { member, query, signal } = parts;
   member.session = query.session.process;
   // Before it is looked up among what the connection keeps prepared.
   const leaving = withoutOthers(member, query, signal);
-  const left = leaving && (yield* waited(leaving));
-  if (left !== undefined) return err(left);
+  return leaving === undefined ? called(parts) : after(leaving, called, parts);
+}
+
+function called(parts: Readying): Ready | Reading<Ready> {
+  const { member, query, context, signal } = parts;
   const call = callOf(member, query, context);
   if (!call.ok) return call;
   const forgetting = forgetSequences(member, query, context, signal);
-  const unforgotten = forgetting && (yield* waited(forgetting));
-  if (unforgotten !== undefined) return err(unforgotten);
-  const bringing = brought(member, query, context, signal);
-  const refused = bringing && (yield* waited(bringing));
-  if (refused !== undefined) return err(refused);
+  return forgetting === undefined
+    ? bringing(parts, call)
+    : after(forgetting, bringing, parts, call);
+}
+
+function bringing(parts: Readying, call: Made): Ready | Reading<Ready> {
+  const { member, query, context, signal } = parts;
+  const bring = brought(member, query, context, signal);
+  return bring === undefined ? listing(parts, call) : after(bring, listing, parts, call);
+}
+
+function listing(parts: Readying, call: Made): Ready | Reading<Ready> {
+  const { member, query, signal } = parts;
   const { finds } = call.value;
-  const unlisted = finds && (yield* waited(broughtTo(finds, member, query, signal)));
-  if (unlisted !== undefined) return err(unlisted);
+  if (finds === undefined) return asked(parts, call);
+  return after(broughtTo(finds, member, query, signal), asked, parts, call);
+}
+
+function asked({ signal }: Readying, call: Made): Ready {
   return signal.aborted ? err(gatewayError("query.cancelled")) : call;
+}
+
+/** Goes on with `next` once `wait` has found nothing to refuse. */
+function* after<More extends readonly [Made?]>(
+  wait: Promise<GatewayError | undefined>,
+  next: (parts: Readying, ...more: More) => Ready | Reading<Ready>,
+  parts: Readying,
+  ...more: More
+): Reading<Ready> {
+  const refused = yield* waited(wait);
+  if (refused !== undefined) return err(refused);
+  const ready = next(parts, ...more);
+  return "ok" in ready ? ready : yield* ready;
 }
 
 /**

@@ -14,10 +14,18 @@ export type Read = ResultEvent | "over" | "ignored";
 
 /** Where events come from. Ending it twice does nothing. */
 interface Source {
-  next(): Read | Promise<Read>;
+  /** `patience` makes the promise, so that whoever waits for it may also be told to wait no longer. */
+  next(patience: Patience): Read | Promise<Read>;
   /** Resolves when the engine is done with the query; undefined where it is already. */
   end(): Promise<void> | undefined;
 }
+
+/** A promise for what comes of `wait`; a rejection is what `wait` or `then` rejects with or throws. */
+type Patience = (
+  wait: Promise<unknown>,
+  then: (value: unknown) => Read | Promise<Read>,
+  otherwise?: (bug: unknown) => Read | Promise<Read>,
+) => Promise<Read>;
 
 export class PatientReader {
   readonly #events: Source;
@@ -40,8 +48,7 @@ export class PatientReader {
   /** A promise only for what is not here yet. */
   next(): Read | Promise<Read> {
     if (this.#ignored) return "ignored";
-    const read = this.#events.next();
-    return read instanceof Promise ? this.#patiently(read, "ignored") : read;
+    return this.#events.next(this.#patience);
   }
 
   /**
@@ -51,7 +58,11 @@ export class PatientReader {
   leave(): Promise<void> | undefined {
     if (this.#ignored) return undefined;
     const ended = this.#end();
-    return ended && this.#patiently(ended, undefined);
+    if (ended === undefined) return undefined;
+    return new Promise((resolve, reject) => {
+      this.#giveUp = resolve;
+      ended.then(resolve, reject);
+    });
   }
 
   /** The query was aborted: from now on the engine gets `graceMs` to end. */
@@ -74,12 +85,19 @@ export class PatientReader {
     return undefined;
   }
 
-  #patiently<Value>(wait: Promise<Value>, ignored: Value): Promise<Value> {
-    return new Promise((resolve, reject) => {
-      this.#giveUp = () => resolve(ignored);
-      wait.then(resolve, reject);
+  /** One promise for the wait, for what comes of it, and for the end of patience: each query takes one. */
+  readonly #patience: Patience = (wait, then, otherwise) =>
+    new Promise((resolve, reject) => {
+      this.#giveUp = () => resolve("ignored");
+      const settle = (take: (came: unknown) => Read | Promise<Read>) => (came: unknown) => {
+        try {
+          resolve(take(came));
+        } catch (bug) {
+          reject(bug);
+        }
+      };
+      wait.then(settle(then), otherwise === undefined ? reject : settle(otherwise));
     });
-  }
 }
 
 class StreamSource implements Source {
@@ -89,9 +107,8 @@ class StreamSource implements Source {
     this.#stream = stream;
   }
 
-  async next(): Promise<Read> {
-    const step = await this.#stream.next();
-    return step.done === true ? "over" : step.value;
+  next(patience: Patience): Promise<Read> {
+    return patience(this.#stream.next(), readIn);
   }
 
   async end(): Promise<void> {
@@ -99,10 +116,15 @@ class StreamSource implements Source {
   }
 }
 
+function readIn(came: unknown): Read {
+  const step = came as IteratorResult<ResultEvent, void>;
+  return step.done === true ? "over" : step.value;
+}
+
 class CourseSource implements Source {
   readonly #course: Course;
   /** What it waits for. It can not be ended before. */
-  #waiting: Promise<Read> | undefined;
+  #waiting: Promise<unknown> | undefined;
   #isEnding = false;
   #saidLast = false;
   #ended: Promise<void> | undefined;
@@ -112,44 +134,48 @@ class CourseSource implements Source {
   }
 
   /** Behind its end, as with a stream, there is nothing more: whoever drives it to its end must be the only one. */
-  next(): Read | Promise<Read> {
+  next(patience: Patience): Read | Promise<Read> {
     if (this.#isEnding) return this.#ended?.then(() => "over" as const) ?? "over";
-    const read = this.#taken(this.#course.next());
-    if (read instanceof Promise) this.#waiting = read;
-    return read;
+    return this.#taken(this.#course.next(), patience);
   }
 
   end(): Promise<void> | undefined {
     if (this.#isEnding) return this.#ended;
     this.#isEnding = true;
-    const waiting = this.#waiting;
-    if (waiting !== undefined) this.#ended = this.#endAfter(waiting);
+    if (this.#waiting !== undefined) this.#ended = this.#endAfter();
     else this.#ended = this.#saidLast ? finishing(this.#course) : ending(this.#course);
     return this.#ended;
   }
 
   /** As with a stream, what it was asked for last comes first. Whoever asked is told of a bug in it. */
-  async #endAfter(waiting: Promise<Read>): Promise<void> {
-    await waiting.catch(() => undefined);
+  async #endAfter(): Promise<void> {
+    while (this.#waiting !== undefined) await this.#waiting.catch(() => undefined);
     await (this.#saidLast ? finishing(this.#course) : ending(this.#course));
   }
 
-  #taken(step: IteratorResult<ResultEvent | Promise<unknown>, void>): Read | Promise<Read> {
-    if (step.done !== true) {
-      const { value } = step;
-      if (value instanceof Promise) return this.#after(value);
-      this.#waiting = undefined;
-      this.#saidLast = value.kind === "done" || value.kind === "failed";
-      return value;
-    }
-    this.#waiting = undefined;
-    return "over";
+  #taken(
+    step: IteratorResult<ResultEvent | Promise<unknown>, void>,
+    patience: Patience,
+  ): Read | Promise<Read> {
+    if (step.done === true) return "over";
+    const { value } = step;
+    if (value instanceof Promise) return this.#after(value, patience);
+    this.#saidLast = value.kind === "done" || value.kind === "failed";
+    return value;
   }
 
-  #after(wait: Promise<unknown>): Promise<Read> {
-    return wait.then(
-      (value) => this.#taken(this.#course.next(value)),
-      (bug: unknown) => this.#taken(this.#course.throw(bug)),
+  #after(wait: Promise<unknown>, patience: Patience): Promise<Read> {
+    this.#waiting = wait;
+    return patience(
+      wait,
+      (value) => {
+        this.#waiting = undefined;
+        return this.#taken(this.#course.next(value), patience);
+      },
+      (bug) => {
+        this.#waiting = undefined;
+        return this.#taken(this.#course.throw(bug), patience);
+      },
     );
   }
 }

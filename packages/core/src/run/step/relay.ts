@@ -1,10 +1,11 @@
 /** Passes an engine's events on: counts them, holds the row limit, and says how it ended. */
-import { abortError, gatewayError, withoutPosition } from "../../error.ts";
+import { abortError, gatewayError, withoutPosition, type GatewayError } from "../../error.ts";
 import type { Slot } from "../../query/slot.ts";
 import { waited, type Course } from "../../query/course.ts";
 import type { DoneEvent, LastEvent, ResultEvent } from "../../query/event.ts";
 import type { LiveQuery } from "./live.ts";
-import type { PatientReader } from "./patience.ts";
+import type { Batch } from "../../type/vector.ts";
+import type { PatientReader, Read } from "./patience.ts";
 import { lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
 
 /** `reached` is false when the engine could not be connected to and nothing was passed on yet: the query may run elsewhere. */
@@ -36,63 +37,46 @@ export function* relay(
     yield* waited(events.end());
     return { last: { kind: "failed", error: over }, reached: true };
   }
+  let started = false;
   try {
-    return yield* passOn(events, live, slot);
+    for (;;) {
+      const read = events.next();
+      // Each query waits here once at least, so in this stage itself: one of its own would be an object more.
+      const event = read instanceof Promise ? ((yield read) as Read) : read;
+      if (event === "ignored" || event === "over") return endedWithout(live);
+      const late = started ? undefined : lateLossOf(slot);
+      if (late !== undefined) return cancelledBy(late, live);
+      if (event.kind === "failed") {
+        // If the slot was lost while this process stood still, somebody ended the query in the engine: the loss is the reason.
+        if (lossOf(slot) !== undefined) yield* waited(lossAskedOf(slot));
+        return endedBy(event, live, started);
+      }
+      const batch = event.kind === "done" ? event.whole?.batch : batchIn(event);
+      const beyond = batch && live.counted(batch);
+      if (beyond !== undefined) return cancelledBy(beyond, live);
+      if (event.kind === "done") return { last: doneWith(event, live), reached: true };
+      started = true;
+      yield event;
+    }
   } finally {
     const leaving = events.leave();
     if (leaving !== undefined) yield* waited(leaving);
   }
 }
 
-function* passOn(
-  events: PatientReader,
-  live: LiveQuery,
-  slot: Pick<Slot, "lease">,
-): Course<Relayed> {
-  let started = false;
-  for (;;) {
-    const read = events.next();
-    const event = read instanceof Promise ? yield* waited(read) : read;
-    if (event === "ignored" || event === "over") break;
-    const late = started ? undefined : lateLossOf(slot);
-    if (late !== undefined) {
-      live.cancel(late);
-      return { last: { kind: "failed", error: late }, reached: true };
-    }
-    switch (event.kind) {
-      case "done": {
-        const over = event.whole?.batch && live.counted(event.whole.batch);
-        if (over === undefined) return { last: doneWith(event, live), reached: true };
-        live.cancel(over);
-        return { last: { kind: "failed", error: over }, reached: true };
-      }
-      case "failed":
-        // If the slot was lost while this process stood still, somebody ended the query in the engine: the loss is the reason.
-        if (lossOf(slot) !== undefined) yield* waited(lossAskedOf(slot));
-        return endedBy(event, live, started);
-      case "batch": {
-        const over = live.counted(event.batch);
-        if (over !== undefined) {
-          live.cancel(over);
-          return { last: { kind: "failed", error: over }, reached: true };
-        }
-        break;
-      }
-      case "queued":
-      case "progress":
-      case "session":
-      case "notice":
-      case "columns":
-        break;
-    }
-    started = true;
-    yield event;
-  }
-  if (live.signal.aborted) {
-    return { last: { kind: "failed", error: abortError(live.signal) }, reached: true };
-  }
-  // An adapter that stops without a last event must never look like a complete result.
-  return { last: { kind: "failed", error: gatewayError("engine.broken") }, reached: true };
+function batchIn(event: ResultEvent): Batch | undefined {
+  return event.kind === "batch" ? event.batch : undefined;
+}
+
+function cancelledBy(error: GatewayError, live: LiveQuery): Relayed {
+  live.cancel(error);
+  return { last: { kind: "failed", error }, reached: true };
+}
+
+/** An adapter that stops without a last event must never look like a complete result. */
+function endedWithout({ signal }: LiveQuery): Relayed {
+  const error = signal.aborted ? abortError(signal) : gatewayError("engine.broken");
+  return { last: { kind: "failed", error }, reached: true };
 }
 
 /** The engine's `done` with our own counts. */

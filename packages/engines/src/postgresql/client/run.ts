@@ -16,7 +16,7 @@ import { columnsOf, rulesOf } from "./descriptions.ts";
 import { Conversation, type Head, type Outcome } from "./conversation.ts";
 import type { Member } from "./member.ts";
 import { isStale, namedReady, putNamed, type Named } from "./named.ts";
-import { doneWhole, wholeOf } from "./whole.ts";
+import { doneWhole } from "./whole.ts";
 
 /** A statement with its values, as it is sent. */
 export interface Call {
@@ -61,7 +61,9 @@ export function* runCall(member: Member, call: Call, clock: Clock, trace: Trace)
   if (call.whole && call.named === undefined && call.resultFormats !== undefined) {
     trace.open = true;
     send(member, call);
-    const whole = yield* wholeOf(member, call.simple);
+    // Undefined where what comes first is not all of it: it is read as it comes.
+    if (member.quiet) yield member.more();
+    const whole = member.whole(call.simple);
     if (whole !== undefined) {
       trace.open = false;
       yield doneWhole(whole, clock.nowMs() - startedMs);

@@ -1,5 +1,4 @@
 /** A result that is there at once, with its end: told in one event, because each costs a turn through all stages. */
-import type { Reading } from "@gateway/core/query/course.ts";
 import type { DoneEvent } from "@gateway/core/query/event.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
@@ -7,7 +6,6 @@ import type { ServerField } from "@gateway/wire/postgres/server.ts";
 import { repeatedText } from "@gateway/wire/text.ts";
 import { wholeAnswer } from "@gateway/wire/postgres/wholeAnswer.ts";
 import { columnsOf, readDescription } from "./descriptions.ts";
-import type { Member } from "./member.ts";
 
 export interface Whole {
   readonly fields: readonly ServerField[];
@@ -43,12 +41,6 @@ function statusOf(letter: number | undefined): TransactionStatus | undefined {
     default:
       return undefined;
   }
-}
-
-/** Waits for the first of the answer. Undefined where that is not all of it: it is read as it comes. */
-export function* wholeOf(member: Member, simple: boolean): Reading<Whole | undefined> {
-  if (member.quiet) yield member.more();
-  return member.whole(simple);
 }
 
 /** The end of the statement, with its result. */

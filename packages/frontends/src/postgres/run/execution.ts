@@ -107,9 +107,13 @@ export class Execution implements AsyncDisposable {
 
   /**
    * Writes rows, under the client's time limit, and tells why it stopped. After `complete` or `failed` nothing is left,
-   * and everything is given back. One function, because each that waits costs a query half a microsecond.
+   * and everything is given back; `over` hears of it first, without a stop where a bug ended it. One function, because
+   * each that waits costs a query half a microsecond.
    */
-  async step(wish: Step): Promise<Stop> {
+  async step(
+    wish: Step,
+    over?: (execution: Execution, stop: Stop | undefined) => void,
+  ): Promise<Stop> {
     const limit = this.#limited();
     let stop: Stop | undefined;
     try {
@@ -136,10 +140,15 @@ export class Execution implements AsyncDisposable {
     } finally {
       limit?.[Symbol.dispose]();
       // After a bug, too, the engine gets everything back.
-      const ending = stop?.kind === "suspended" ? undefined : this.#end();
-      if (ending !== undefined) await ending;
+      try {
+        const ending = stop?.kind === "suspended" ? undefined : this.#end();
+        if (ending !== undefined) await ending;
+      } finally {
+        if (stop !== undefined) this.#stopped(stop);
+        over?.(this, stop);
+      }
     }
-    return this.#stopped(stop);
+    return stop;
   }
 
   /**

@@ -132,24 +132,31 @@ export class Executor {
   }
 
   /** Steps an execution. Meanwhile it is the one that a cancel request ends. */
-  async step(execution: Execution, wish: Step): Promise<Stop> {
+  step(execution: Execution, wish: Step): Promise<Stop> {
     const over = this.#over;
-    if (over !== undefined) return { kind: "failed", error: over };
+    if (over !== undefined) return Promise.resolve({ kind: "failed", error: over });
     const busy = this.#reading !== undefined && this.#reading !== execution;
-    const refused = busy ? await this.#freeConnection(execution) : undefined;
-    if (refused !== undefined) return { kind: "failed", error: refused };
+    if (busy) return this.#stepAlone(execution, wish);
     this.#current = execution;
-    try {
-      const stop = await execution.step(wish);
-      const parked = stop.kind === "suspended" && this.#hasConnection;
-      if (parked) this.#reading = execution;
-      else if (this.#reading === execution) this.#reading = undefined;
-      if (stop.kind === "complete") this.#parts.catalog.completed(stop.tag);
-      return stop;
-    } finally {
-      this.#current = undefined;
-    }
+    return execution.step(wish, this.#stepped);
   }
+
+  /** The same once the connection is free. */
+  async #stepAlone(execution: Execution, wish: Step): Promise<Stop> {
+    const refused = await this.#freeConnection(execution);
+    if (refused !== undefined) return { kind: "failed", error: refused };
+    return await this.step(execution, wish);
+  }
+
+  /** Called by the step, whose promise would otherwise have another one behind it for each statement. */
+  readonly #stepped = (execution: Execution, stop: Stop | undefined): void => {
+    this.#current = undefined;
+    if (stop === undefined) return;
+    const parked = stop.kind === "suspended" && this.#hasConnection;
+    if (parked) this.#reading = execution;
+    else if (this.#reading === execution) this.#reading = undefined;
+    if (stop.kind === "complete") this.#parts.catalog.completed(stop.tag);
+  };
 
   /** Types of a statement's parameters and columns, without running it. */
   async describe(
