@@ -6,7 +6,7 @@
  * are values. `unavailable` carries a code of the driver and never its message, because drivers put
  * parameters (which may be secrets) into messages.
  */
-import type { Writing } from "./written.ts";
+import type { Writing } from "./written/written.ts";
 import type { RecordBatchResponse, QueryRecord, QueryStatus } from "@gateway/contract/record.ts";
 import type { Revision } from "@gateway/contract/revision.ts";
 import type { OverviewPoint } from "@gateway/contract/studioApi.ts";
@@ -208,10 +208,7 @@ export interface RecordSeries {
 export interface RecordStore {
   /** First record per id wins. `batch` may repeat an id. */
   ingest(batch: readonly IncomingRecord[], nowMs: number): Stored<Ingested>;
-  /**
-   * Keeps a record of this process's own, as `redact` leaves it, before it returns. Only where a store has no way to go;
-   * a batch of many would wait there for nothing.
-   */
+  /** Keeps a record of this process's own at once, as `redact` leaves it. Only where a store is in the same thread. */
   readonly keepNow?: (record: QueryRecord) => void;
   /** Newest first, by `createdAt` and id. */
   list(filter: RecordFilter, page: PageRequest): Stored<Page<QueryRecord>>;

@@ -2,6 +2,7 @@
  * A connection without TLS that reads into a buffer of its own. Node takes 64 KB anew for each read, gives most of it
  * back, and plans a turn to see whether more is to be read: near a tenth of a short query (`docs/query-cost.md`).
  */
+import { copied } from "@gateway/core/tool/copied.ts";
 import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
 
 /** As much as Node reads at once. */
@@ -28,8 +29,8 @@ export function connectPlain(options: TcpNetConnectOpts): Socket {
   return socket;
 
   function piece(count: number): Buffer {
+    if (count < handedOverBytes) return copied(Buffer.allocUnsafe(count), buffer);
     const filled = buffer.subarray(0, count);
-    if (count < handedOverBytes) return Buffer.from(filled);
     buffer = Buffer.allocUnsafeSlow(bufferBytes);
     return filled;
   }

@@ -209,6 +209,11 @@ export class FrameReader {
     return rest;
   }
 
+  /** Everything that was not taken is gone: its reader took it by `held`. */
+  drop(): void {
+    this.#adopt(none);
+  }
+
   /** Doubling keeps the copying linear; a frame that is still arriving never takes more than it promised. */
   #capacityFor(needed: number): number {
     return needed < this.#wanted ? Math.min(needed * 2, this.#wanted) : needed * 2;

@@ -12,8 +12,8 @@ import {
   type RecordFace,
   type RecordFigures,
   type RecordForm,
-} from "../recordForm.ts";
-import { contentHashOf } from "../written.ts";
+} from "../written/form.ts";
+import { contentHashOf } from "../written/written.ts";
 import { idHash, IdIndex, type Slots } from "./idIndex.ts";
 import { Pages } from "./pages.ts";
 
@@ -183,6 +183,26 @@ export class RecordTable implements Slots {
       if (difference !== 0) return difference;
     }
     return length - id.length;
+  }
+
+  /** Negative where the first of two slots comes first, by `at` and id. */
+  compare(slot: number, other: number): number {
+    const difference = this.at(slot) - this.at(other);
+    return difference === 0 ? this.#compareIds(slot, other) : difference;
+  }
+
+  #compareIds(slot: number, other: number): number {
+    const [one, two] = [this.#chunkOf(slot), this.#chunkOf(other)];
+    const [at, otherAt] = [slot % chunkSlots, other % chunkSlots];
+    const [length, otherLength] = [one.idLengths[at] ?? 0, two.idLengths[otherAt] ?? 0];
+    if (length === longId || otherLength === longId) return this.compareId(slot, this.id(other));
+    const both = Math.min(length, otherLength);
+    for (let index = 0; index < both; index += 1) {
+      const unit = one.ids[at * idBytes + index] ?? 0;
+      const difference = unit - (two.ids[otherAt * idBytes + index] ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return length - otherLength;
   }
 
   /** Whole milliseconds of `createdAt`, because that is what a column of the other stores orders by. */

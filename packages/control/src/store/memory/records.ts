@@ -17,7 +17,7 @@ import type {
   RecordStore,
   SeriesRequest,
 } from "../store.ts";
-import type { RecordFace } from "../recordForm.ts";
+import type { RecordFace } from "../written/form.ts";
 import { pageOf, stored } from "./order.ts";
 import { RecordTable } from "./recordTable.ts";
 import { seriesOf, type SeriesRow } from "./recordSeries.ts";
@@ -35,62 +35,23 @@ type TimeKey = readonly [number, string];
 
 /** History in memory; `recordsMax` is smaller in tests only. */
 export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
-  const table = new RecordTable();
-  /** Slots, oldest first. */
-  const inOrder: number[] = [];
-  const conflicts = new Map<string, ConflictRow>();
-  const overMax = Math.floor(recordsMax / forgottenPartOf);
-
-  function forgetOldest(count: number): void {
-    for (const slot of inOrder.splice(0, count)) {
-      if (conflicts.size > 0) conflicts.delete(table.id(slot));
-      table.remove(slot);
-    }
-  }
-
-  function put(record: QueryRecord, contentHash?: string): void {
-    place(inOrder, table.put(record, contentHash), table);
-    if (inOrder.length > recordsMax + overMax) forgetOldest(inOrder.length - recordsMax);
-  }
-
-  function take(batch: readonly IncomingRecord[], nowMs: number): Ingested {
-    let accepted = 0;
-    let duplicates = 0;
-    const conflicting = new Set<string>();
-    for (const incoming of batch) {
-      const { record, parts } = incoming;
-      const id = storableText(record.proxyQueryId);
-      const there = table.find(id);
-      if (there === undefined) {
-        accepted += 1;
-        // Where it was written already, its writer left out what no store can hold.
-        put(parts === undefined ? storableRecord(record) : record, incoming.contentHash);
-      } else if (table.contentHash(there) === incoming.contentHash) {
-        duplicates += 1;
-      } else {
-        conflicting.add(id);
-        conflicts.set(id, conflictOf(conflicts.get(id), incoming, nowMs));
-      }
-    }
-    return { accepted, duplicates, conflicts: [...conflicting] };
-  }
-
+  const held = new Held(recordsMax);
+  const { inOrder, table, conflicts } = held;
   const recordAt = (slot: number): QueryRecord => JSON.parse(table.text(slot)) as QueryRecord;
-
   return {
-    ingest: (batch, nowMs) => stored(take(batch, nowMs)),
+    ingest: (batch, nowMs) => stored(held.take(batch, nowMs)),
     keepNow: (record) => {
-      if (table.find(record.proxyQueryId) === undefined) put(record);
+      if (table.find(record.proxyQueryId) === undefined) held.put(record);
     },
     list: (filter, page) => {
-      const { items, ...rest } = newestFirst({ inOrder, table }, filter, page);
+      const { items, ...rest } = newestFirst(held, filter, page);
       return stored({ ...rest, items: items.map(recordAt) });
     },
     get: (id) => {
       const slot = table.find(id);
       return stored(slot === undefined ? undefined : recordAt(slot));
     },
-    series: (request) => stored(seriesOf(rowsOf({ inOrder, table }, request), request)),
+    series: (request) => stored(seriesOf(rowsOf(held, request), request)),
     known: (ids) => stored(new Set(ids.filter((id) => table.find(id) !== undefined))),
     conflicts: (page) => {
       const rows = pageOf(conflicts.values(), page, {
@@ -106,10 +67,61 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
     retain: ({ before, keep, chunk }) => {
       const old = placeOf(inOrder, [before, ""], table);
       const count = Math.min(chunk, Math.max(old, inOrder.length - keep, 0));
-      forgetOldest(count);
+      held.forgetOldest(count);
       return stored(count);
     },
   };
+}
+
+class Held implements Ordered {
+  readonly table = new RecordTable();
+  readonly inOrder: number[] = [];
+  readonly conflicts = new Map<string, ConflictRow>();
+  readonly #recordsMax: number;
+  readonly #overMax: number;
+
+  constructor(recordsMax: number) {
+    this.#recordsMax = recordsMax;
+    this.#overMax = Math.floor(recordsMax / forgottenPartOf);
+  }
+
+  put(record: QueryRecord, contentHash?: string): void {
+    const { inOrder, table } = this;
+    place(inOrder, table.put(record, contentHash), table);
+    const over = inOrder.length - this.#recordsMax;
+    if (over > this.#overMax) this.forgetOldest(over);
+  }
+
+  forgetOldest(count: number): void {
+    const { inOrder, table, conflicts } = this;
+    for (const slot of inOrder.splice(0, count)) {
+      if (conflicts.size > 0) conflicts.delete(table.id(slot));
+      table.remove(slot);
+    }
+  }
+
+  take(batch: readonly IncomingRecord[], nowMs: number): Ingested {
+    const { table, conflicts } = this;
+    let accepted = 0;
+    let duplicates = 0;
+    const conflicting = new Set<string>();
+    for (const incoming of batch) {
+      const { record, parts, contentHash } = incoming;
+      const id = storableText(record.proxyQueryId);
+      const there = table.find(id);
+      if (there === undefined) {
+        accepted += 1;
+        // Where it was written already, its writer left out what no store can hold.
+        this.put(parts === undefined ? storableRecord(record) : record, contentHash);
+      } else if (table.contentHash(there) === contentHash) {
+        duplicates += 1;
+      } else {
+        conflicting.add(id);
+        conflicts.set(id, conflictOf(conflicts.get(id), incoming, nowMs));
+      }
+    }
+    return { accepted, duplicates, conflicts: [...conflicting] };
+  }
 }
 
 interface Ordered {
@@ -151,14 +163,8 @@ function newestFirst(
 
 function place(inOrder: number[], slot: number, table: RecordTable): void {
   const newest = inOrder.at(-1);
-  const at = table.at(slot);
-  const newestAt = newest === undefined ? 0 : table.at(newest);
-  if (newest === undefined || newestAt < at) inOrder.push(slot);
-  else {
-    const id = table.id(slot);
-    if (newestAt === at && table.compareId(newest, id) < 0) inOrder.push(slot);
-    else inOrder.splice(placeOf(inOrder, [at, id], table), 0, slot);
-  }
+  if (newest === undefined || table.compare(newest, slot) < 0) inOrder.push(slot);
+  else inOrder.splice(placeOf(inOrder, [table.at(slot), table.id(slot)], table), 0, slot);
 }
 
 /** How many come before `key`: where it belongs. */

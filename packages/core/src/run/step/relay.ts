@@ -2,7 +2,7 @@
 import { abortError, gatewayError, withoutPosition, type GatewayError } from "../../error.ts";
 import type { Slot } from "../../query/slot.ts";
 import { waited, type Course } from "../../query/course.ts";
-import type { DoneEvent, LastEvent, ResultEvent } from "../../query/event.ts";
+import type { DoneEvent, FailedEvent, LastEvent, ResultEvent } from "../../query/event.ts";
 import type { LiveQuery } from "./live.ts";
 import type { Batch } from "../../type/vector.ts";
 import type { PatientReader, Read } from "./patience.ts";
@@ -46,11 +46,7 @@ export function* relay(
       if (event === "ignored" || event === "over") return endedWithout(live);
       const late = started ? undefined : lateLossOf(slot);
       if (late !== undefined) return cancelledBy(late, live);
-      if (event.kind === "failed") {
-        // If the slot was lost while this process stood still, somebody ended the query in the engine: the loss is the reason.
-        if (lossOf(slot) !== undefined) yield* waited(lossAskedOf(slot));
-        return endedBy(event, live, started);
-      }
+      if (event.kind === "failed") return yield* failedBy(event, live, slot, started);
       const batch = event.kind === "done" ? event.whole?.batch : batchIn(event);
       const beyond = batch && live.counted(batch);
       if (beyond !== undefined) return cancelledBy(beyond, live);
@@ -62,6 +58,17 @@ export function* relay(
     const leaving = events.leave();
     if (leaving !== undefined) yield* waited(leaving);
   }
+}
+
+/** If the slot was lost while this process stood still, somebody ended the query in the engine: the loss is the reason. */
+function* failedBy(
+  event: FailedEvent,
+  live: LiveQuery,
+  slot: Pick<Slot, "lease">,
+  started: boolean,
+): Course<Relayed> {
+  if (lossOf(slot) !== undefined) yield* waited(lossAskedOf(slot));
+  return endedBy(event, live, started);
 }
 
 function batchIn(event: ResultEvent): Batch | undefined {
@@ -92,11 +99,7 @@ function doneWith(
 }
 
 /** After an abort the client is told the reason of the abort, not what the engine says. */
-function endedBy(
-  event: Extract<ResultEvent, { kind: "failed" }>,
-  live: LiveQuery,
-  started: boolean,
-): Relayed {
+function endedBy(event: FailedEvent, live: LiveQuery, started: boolean): Relayed {
   if (live.signal.aborted) {
     return { last: { kind: "failed", error: abortError(live.signal) }, reached: true };
   }

@@ -187,7 +187,7 @@ export class Member {
     if (!readsAsWritten(this.statuses)) return undefined;
     const whole = readWhole(this.#frames.held, simple);
     if (whole === undefined) return undefined;
-    this.#frames.rest();
+    this.#frames.drop();
     this.status = whole.status;
     this.#asked = false;
     return whole;

@@ -4,6 +4,7 @@
  * connections that it opens, but not for those that a server accepts: so the connection below the socket, which Node calls
  * its handle, gets a socket anew. Where a version of Node has no such handle the socket stays as it is.
  */
+import { copied } from "@gateway/core/tool/copied.ts";
 import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
 
 /** As much as Node reads at once. All connections share it: what was read is copied out before anybody else reads. */
@@ -25,7 +26,10 @@ export function readingIntoOwn(accepted: Socket): Socket {
     handle,
     readable: true,
     writable: true,
-    onread: { buffer, callback: (count) => take(socket, Buffer.from(buffer.subarray(0, count))) },
+    onread: {
+      buffer,
+      callback: (count) => take(socket, copied(Buffer.allocUnsafe(count), buffer)),
+    },
   };
   const socket = new Socket(options);
   socket.once("close", () => accepted.destroy());
