@@ -35,7 +35,8 @@ import type { Seat } from "./client/seat.ts";
 import { SeatPool } from "./client/seatPool.ts";
 import { Seating, type Login } from "./client/seating.ts";
 import type { MysqlConfig } from "./config.ts";
-import { courseOn, describeOn, isCalled, MysqlLane, type Called, type RunContext } from "./lane.ts";
+import { isCalled, type Called, type RunContext } from "./admission.ts";
+import { courseOn, describeOn, MysqlLane } from "./lane.ts";
 import { beginSql } from "./sql/begin.ts";
 
 /** Makes the cluster's pools; an unreachable server opens and is unhealthy. */
@@ -172,10 +173,10 @@ class MysqlBackend implements Backend {
       return begun;
     }
     const identity = query.backendIdentity;
-    const giveBack = () => {
+    const giveBack = async () => {
       // It is nobody else's while a cursor waits on it.
       if (seat.bound > 0) seat.member.destroy();
-      return this.#seating.leave(seat);
+      await this.#seating.leave(seat);
     };
     return ok(new MysqlLane({ seat, identity, giveBack }, { ...this.#context, lend: bind }));
   }
@@ -254,7 +255,7 @@ class MysqlBackend implements Backend {
 
   /** In the background where the connection has to be cleaned: the client's answer does not wait for that. */
   #leave(seat: Seat): void {
-    this.#seating.leave(seat).catch((bug: unknown) => this.#parts.host.log.bug(bug));
+    this.#seating.leave(seat)?.catch((bug: unknown) => this.#parts.host.log.bug(bug));
   }
 
   #keep(seat: Seat, query: Called, reason: string): GatewayError | undefined {

@@ -1,50 +1,42 @@
 /** Statements of MySQL's own clients on one connection in order: one of the pool's, a transaction's, or a session's own. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { PinnedLane } from "@gateway/core/port/backend.ts";
-import type { Clock } from "@gateway/core/port/clock.ts";
-import type { Slices } from "@gateway/core/port/host.ts";
-import { courseOf, endCourse, waited, type Course } from "@gateway/core/query/course.ts";
+import {
+  courseOf,
+  endCourse,
+  waited,
+  type Course,
+  type Reading,
+} from "@gateway/core/query/course.ts";
 import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
-import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Division } from "@gateway/core/sql/session/statement.ts";
-import { aftermath, bringLastId, leavesMore } from "../starRocks/client/aftermath.ts";
+import { aftermath, leavesMore } from "../starRocks/client/aftermath.ts";
 import { ask } from "../starRocks/client/control.ts";
 import { describeText } from "../starRocks/client/describe.ts";
 import { set, use } from "../starRocks/lane.ts";
 import { withQuestions } from "../starRocks/sql/parameters.ts";
 import { quoteIdentifier } from "../starRocks/sql/quote.ts";
-import { bring, sayNext } from "./client/bring.ts";
+import {
+  admittedOn,
+  isCalled,
+  type Admitted,
+  type Asking,
+  type Called,
+  type RunContext,
+} from "./admission.ts";
+import { bring } from "./client/bring.ts";
 import { cancelled, drained, isParked, settled, waitingAt } from "./client/ending.ts";
 import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
-import { noFiles, stillBusy, transactionOver } from "./errors.ts";
-import { judge, type Allowed } from "./sql/guard.ts";
+import { stillBusy, transactionOver } from "./errors.ts";
+import { judge } from "./sql/guard.ts";
 import { ownIn, settingsOf } from "./sql/own.ts";
-import { sentText, textFor } from "./sql/strings.ts";
-
-/** A query of a client that speaks MySQL. */
-export type Called = Identified & { readonly mysql: MysqlCall };
-
-/** What a statement runs with, apart from its connection. */
-export interface RunContext extends Allowed {
-  readonly clock: Clock;
-  readonly slices: Slices;
-  /** Whoever reads takes a result that comes with its end. */
-  readonly whole?: boolean;
-  readonly database: string | undefined;
-  readonly localFiles: boolean;
-  /** Makes the connection the session's own, for this reason; the error where that is not done here. */
-  readonly keep: (seat: Seat, query: Called, reason: string) => GatewayError | undefined;
-  /** Asks the server to end what the connection runs. True when it was told, and nothing of it is still to come. */
-  readonly cancel: (seat: Seat) => Promise<boolean>;
-  /** Lets others of the session, or of the transaction, run on the connection while a cursor waits. */
-  readonly lend?: (seat: Seat, query: Called) => Disposable;
-}
+import { textFor } from "./sql/strings.ts";
 
 /** How long a server may take to end a statement before its connection is thrown away. */
 const endingMs = 10_000;
@@ -70,79 +62,43 @@ export function* courseOn(
   try {
     const bringing = bring(seat, query, context, signal);
     const brought = bringing && (yield* waited(bringing));
-    const refused = brought ?? (yield* admittedOn(seat, query, context, signal));
-    if (refused !== undefined) yield failed(refused);
+    if (brought === undefined) yield* broughtOn(seat, query, context, signal);
+    else yield failed(brought);
   } finally {
     seat.busy = false;
   }
 }
 
-/** Runs it on a connection that stands where its session does. Answers why it does not run. */
-function* admittedOn(
+/** Runs it on a connection that stands where its session does. */
+function broughtOn(
   seat: Seat,
   query: Called,
   context: RunContext,
   signal: AbortSignal,
-): Course<GatewayError | undefined> {
-  const { member } = seat;
-  const { engineSql: sql, session } = query;
-  const { database, variables } = ownIn(sql);
-  if (database !== undefined) {
-    yield* courseOf(use(member, database, context, signal));
-    return undefined;
-  }
-  if (variables !== undefined) {
-    yield* courseOf(set(member, variables, context, signal));
-    return undefined;
-  }
-  const admission = admitted(seat, query, context);
-  if (!admission.ok) return admission.error;
-  const { asksFile } = admission.value;
-  const bringingId = bringLastId(member, session, sql, signal);
-  const refused = bringingId && (yield* waited(bringingId));
-  if (refused !== undefined) return refused;
-  const { slices } = context;
-  const reading = sentText(member, query, { slices, user: session.identity.user, signal });
-  const text = reading instanceof Promise ? yield* waited(reading) : reading;
-  if (!text.ok) return text.error;
-  if (signal.aborted) return gatewayError("query.cancelled");
-  const saying = sayNext(seat, query, signal);
-  // Whatever the server makes of it: nothing of it may meet another session's transaction.
-  if (saying !== undefined) seat.used = true;
-  const unsaid = saying && (yield* waited(saying));
-  if (unsaid !== undefined) return unsaid;
-  yield* running(seat, query, { context, localFiles: asksFile, sent: text.value }, signal);
-  return undefined;
+): Course<unknown> {
+  const { database, variables } = ownIn(query.engineSql);
+  if (database !== undefined) return courseOf(use(seat.member, database, context, signal));
+  if (variables !== undefined) return courseOf(set(seat.member, variables, context, signal));
+  const asking = { seat, query, context, signal, localFiles: false, sent: "" };
+  const admission = admittedOn(asking);
+  if (!("ok" in admission)) return admittedLater(asking, admission);
+  return admission.ok ? running(seat, query, asking, signal) : refusing(admission.error);
 }
 
-/** Judges the statement, and marks the connection by what it leaves there. */
-function admitted(
-  seat: Seat,
-  query: Called,
-  context: RunContext,
-): Result<{ readonly asksFile: boolean }, GatewayError> {
-  const judged = judge(query.engineSql, context);
-  if (!judged.ok) return judged;
-  const { keeps, leaves, asksFile } = judged.value;
-  if (asksFile && !(context.localFiles && query.mysql.files !== undefined)) return err(noFiles);
-  if (leaves) seat.used = true;
-  const refused = keeps === undefined || seat.kept ? undefined : context.keep(seat, query, keeps);
-  return refused === undefined ? ok({ asksFile }) : err(refused);
+function* refusing(error: GatewayError): Course {
+  yield failed(error);
 }
 
-/** What a statement runs with that may run. */
-interface Admission {
-  readonly context: RunContext;
-  /** The server may ask for a file of the client's. */
-  readonly localFiles: boolean;
-  /** The text as it is sent, without its tag. */
-  readonly sent: string;
+function* admittedLater(asking: Asking, admitting: Reading<Admitted>): Course {
+  const admission = yield* admitting;
+  if (admission.ok) yield* running(asking.seat, asking.query, asking, asking.signal);
+  else yield failed(admission.error);
 }
 
 function* running(
   seat: Seat,
   query: Called,
-  { context, localFiles, sent }: Admission,
+  { context, localFiles, sent }: Pick<Asking, "context" | "localFiles" | "sent">,
   signal: AbortSignal,
 ): Course {
   const { member } = seat;
@@ -172,7 +128,8 @@ function* running(
     for (let step = events.next(); step.done !== true;) {
       const event = step.value;
       if (event instanceof Promise) {
-        step = events.next(yield* waited(event));
+        // Here itself: each statement waits once at least.
+        step = events.next(yield event);
         continue;
       }
       const last = event.kind === "done" || event.kind === "failed";
@@ -374,11 +331,6 @@ export class MysqlLane implements PinnedLane {
     this.#chained = chains;
     return ok(undefined);
   }
-}
-
-/** True for a query of a client that speaks MySQL. */
-export function isCalled(query: Identified): query is Called {
-  return query.mysql !== undefined;
 }
 
 function nameOf(identity: BackendIdentity): string | undefined {

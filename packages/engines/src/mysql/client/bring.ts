@@ -8,7 +8,7 @@ import type { Member } from "../../starRocks/client/member.ts";
 import { modeVariable, stands } from "../../starRocks/client/session.ts";
 import { bring as bringForward } from "../../starRocks/lane.ts";
 import { quoteIdentifier } from "../../starRocks/sql/quote.ts";
-import type { Called, RunContext } from "../lane.ts";
+import type { Called, RunContext } from "../admission.ts";
 import { nextSql } from "../sql/begin.ts";
 import type { Seat } from "./seat.ts";
 

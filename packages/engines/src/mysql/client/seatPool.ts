@@ -99,14 +99,21 @@ export class SeatPool {
     return undefined;
   }
 
-  /** Takes a seat back, cleaned where it has to be. Its place is free when that is done. */
-  async giveBack(seat: Seat): Promise<void> {
-    const { clock, idleMs } = this.#options;
+  /** Takes a seat back, cleaned where it has to be. Its place is free when that is done: at once where it is clean. */
+  giveBack(seat: Seat): Promise<void> | undefined {
     if (seat.kept) this.#kept -= 1;
     seat.kept = false;
     const rests = !seat.busy && seat.waiting === 0;
     const usable = !this.#closed && seat.key !== undefined && rests && seat.member.open;
-    const fit = usable && (seat.clean || (await seat.cleaned(clock)));
+    if (!usable || seat.clean) {
+      this.#givenBack(seat, usable);
+      return undefined;
+    }
+    return seat.cleaned(this.#options.clock).then((fit) => this.#givenBack(seat, fit));
+  }
+
+  #givenBack(seat: Seat, fit: boolean): void {
+    const { clock, idleMs } = this.#options;
     if (!fit || this.#closed) {
       this.#drop(seat);
     } else {

@@ -11,7 +11,7 @@ import type { Refused } from "../../connect/logins.ts";
 import { connected } from "../../starRocks/client/connect.ts";
 import type { Account, LoginFailure, Server } from "../../starRocks/client/login.ts";
 import type { Member } from "../../starRocks/client/member.ts";
-import type { Called } from "../lane.ts";
+import type { Called } from "../admission.ts";
 import { stands } from "../../starRocks/client/session.ts";
 import { Seat } from "./seat.ts";
 import type { SeatPool } from "./seatPool.ts";
@@ -109,9 +109,10 @@ export class Seating {
   }
 
   /** Gives back what is not the session's own, when the last who has it leaves. */
-  async leave(seat: Seat): Promise<void> {
-    if (seat.guests > 0) seat.guests -= 1;
-    else if (!seat.kept) await this.#parts.pool.giveBack(seat);
+  leave(seat: Seat): Promise<void> | undefined {
+    if (seat.guests === 0) return seat.kept ? undefined : this.#parts.pool.giveBack(seat);
+    seat.guests -= 1;
+    return undefined;
   }
 
   /** A cursor waits on the seat: others of its session may run there until this is disposed. */

@@ -33,11 +33,19 @@ export interface Cipher {
   readonly resumed: boolean;
 }
 
+/** What clients may ask about the listener. */
+export interface ServerFacts {
+  readonly port: number;
+  readonly tls: boolean;
+  readonly startedMs: number;
+  readonly cipher: Cipher;
+}
+
 export interface ShowContext extends VariableContext {
   /** Catalog that listings are about; asked for only where one is made. */
   readonly catalog: () => string | undefined;
-  readonly uptimeSecs: number;
-  readonly threads: number;
+  uptimeSecs: number;
+  threads: number;
   /** Of the TLS connection; empty without TLS. */
   readonly cipher: Cipher;
 }

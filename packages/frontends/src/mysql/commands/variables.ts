@@ -25,7 +25,7 @@ export interface VariableContext {
   /** Whether the listener offers TLS. */
   readonly tls: boolean;
   /** Unix milliseconds. */
-  readonly nowMs: number;
+  nowMs: number;
   /** True where only engines of MySQL's family can be reached: what is not about the session is theirs to say. */
   readonly ownWords: () => boolean;
   /** True where statements go to servers that speak MySQL to the client. */

@@ -19,7 +19,7 @@ import { answerLocally, setsServer } from "../commands/local.ts";
 import { answerInstead } from "./instead.ts";
 import type { AskedRows, Changed, LocalAnswer, RewrittenRows } from "../commands/answer.ts";
 import { catalogSql } from "../catalog/informationSchema.ts";
-import type { Cipher, ShowContext } from "../commands/show.ts";
+import type { ServerFacts, ShowContext } from "../commands/show.ts";
 import { leavesTransaction } from "../read/besideCursors.ts";
 import { otherwiseOf, withOtherIsolation } from "../read/isolation.ts";
 import type { RunnableCommand } from "../machine.ts";
@@ -52,14 +52,6 @@ export interface DispatcherParts {
   readonly server: ServerFacts;
 }
 
-/** What clients may ask about the listener. */
-export interface ServerFacts {
-  readonly port: number;
-  readonly tls: boolean;
-  readonly startedMs: number;
-  readonly cipher: Cipher;
-}
-
 /** The end of a command: a promise only where it takes time. */
 type Waited = Promise<unknown> | boolean | undefined;
 
@@ -69,6 +61,7 @@ const binaryForm: AnswerForm = { rows: "binary", moreFollow: false };
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   #madeParts: PreparedParts | undefined;
+  #madeContext: ShowContext | undefined;
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
@@ -372,22 +365,29 @@ export class Dispatcher {
     return Math.floor((responder.host.clock.nowMs() - server.startedMs) / 1000);
   }
 
+  /** Made anew where the session is another: what is the same for statement after statement takes time to make. */
   #context(): ShowContext {
     const { responder, members, server } = this.#parts;
     const { client, host, connection } = responder;
-    return {
-      client,
-      maxMessageBytes: connection.config.maxMessageBytes,
-      maxConnections: connection.config.maxConnections,
-      port: server.port,
-      tls: server.tls,
-      nowMs: host.clock.unixMs(),
-      catalog: () => client.session.catalog ?? responder.door.catalogs(client.session)[0],
-      ownWords: () => allRead("mysql", responder.door.engines(client.session)),
-      relays: () => relays(responder),
-      uptimeSecs: this.#uptimeSecs(),
-      threads: members.size,
-      cipher: server.cipher,
-    };
+    if (this.#madeContext?.client !== client)
+      this.#madeContext = {
+        client,
+        maxMessageBytes: connection.config.maxMessageBytes,
+        maxConnections: connection.config.maxConnections,
+        port: server.port,
+        tls: server.tls,
+        nowMs: 0,
+        catalog: () => client.session.catalog ?? responder.door.catalogs(client.session)[0],
+        ownWords: () => allRead("mysql", responder.door.engines(client.session)),
+        relays: () => relays(responder),
+        uptimeSecs: 0,
+        threads: 0,
+        cipher: server.cipher,
+      };
+    const context = this.#madeContext;
+    context.nowMs = host.clock.unixMs();
+    context.uptimeSecs = this.#uptimeSecs();
+    context.threads = members.size;
+    return context;
   }
 }
