@@ -125,6 +125,17 @@ export class RecordTable implements Slots {
    * that of the text.
    */
   put(record: QueryRecord, contentHash?: string): number {
+    return this.#put(record, idHash(record.proxyQueryId), contentHash);
+  }
+
+  /** The same for one whose id may be there; undefined where it is. */
+  putNew(record: QueryRecord): number | undefined {
+    const hash = idHash(record.proxyQueryId);
+    const there = this.#index.find(record.proxyQueryId, hash);
+    return there === undefined ? this.#put(record, hash, undefined) : undefined;
+  }
+
+  #put(record: QueryRecord, hash: number, contentHash: string | undefined): number {
     checkFigures(record);
     const form = this.#forms.of(record);
     const shares = form.uses >= usesMin;
@@ -138,7 +149,9 @@ export class RecordTable implements Slots {
       chunk.contentHashes ??= Array.from({ length: chunkSlots });
       chunk.contentHashes[at] = contentHash;
     }
+    chunk.hashes[at] = hash;
     this.#putId(chunk, at, record.proxyQueryId, slot);
+    this.#index.add(slot, hash);
     return slot;
   }
 
@@ -183,26 +196,6 @@ export class RecordTable implements Slots {
       if (difference !== 0) return difference;
     }
     return length - id.length;
-  }
-
-  /** Negative where the first of two slots comes first, by `at` and id. */
-  compare(slot: number, other: number): number {
-    const difference = this.at(slot) - this.at(other);
-    return difference === 0 ? this.#compareIds(slot, other) : difference;
-  }
-
-  #compareIds(slot: number, other: number): number {
-    const [one, two] = [this.#chunkOf(slot), this.#chunkOf(other)];
-    const [at, otherAt] = [slot % chunkSlots, other % chunkSlots];
-    const [length, otherLength] = [one.idLengths[at] ?? 0, two.idLengths[otherAt] ?? 0];
-    if (length === longId || otherLength === longId) return this.compareId(slot, this.id(other));
-    const both = Math.min(length, otherLength);
-    for (let index = 0; index < both; index += 1) {
-      const unit = one.ids[at * idBytes + index] ?? 0;
-      const difference = unit - (two.ids[otherAt * idBytes + index] ?? 0);
-      if (difference !== 0) return difference;
-    }
-    return length - otherLength;
   }
 
   /** Whole milliseconds of `createdAt`, because that is what a column of the other stores orders by. */
@@ -255,11 +248,8 @@ export class RecordTable implements Slots {
   }
 
   #putId(chunk: Chunk, at: number, id: string, slot: number): void {
-    const hash = idHash(id);
-    chunk.hashes[at] = hash;
     chunk.idLengths[at] = putAscii(chunk.ids, at * idBytes, id) ? id.length : longId;
     if (chunk.idLengths[at] === longId) this.#longIds.set(slot, id);
-    this.#index.add(slot, hash);
   }
 
   #figure(slot: number, index: number): number {

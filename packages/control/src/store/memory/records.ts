@@ -41,7 +41,8 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
   return {
     ingest: (batch, nowMs) => stored(held.take(batch, nowMs)),
     keepNow: (record) => {
-      if (table.find(record.proxyQueryId) === undefined) held.put(record);
+      const slot = table.putNew(record);
+      if (slot !== undefined) held.place(slot, record);
     },
     list: (filter, page) => {
       const { items, ...rest } = newestFirst(held, filter, page);
@@ -79,15 +80,25 @@ class Held implements Ordered {
   readonly conflicts = new Map<string, ConflictRow>();
   readonly #recordsMax: number;
   readonly #overMax: number;
+  /** Of the newest that ever came, which may be forgotten meanwhile. */
+  #newestAt = Number.NEGATIVE_INFINITY;
+  #newestId = "";
 
   constructor(recordsMax: number) {
     this.#recordsMax = recordsMax;
     this.#overMax = Math.floor(recordsMax / forgottenPartOf);
   }
 
-  put(record: QueryRecord, contentHash?: string): void {
+  /** Puts a slot where its record belongs: nearly always it is the newest. */
+  place(slot: number, { createdAt, proxyQueryId: id }: QueryRecord): void {
     const { inOrder, table } = this;
-    place(inOrder, table.put(record, contentHash), table);
+    const at = Math.floor(createdAt);
+    const isNewest = at === this.#newestAt ? id > this.#newestId : at > this.#newestAt;
+    if (isNewest) {
+      inOrder.push(slot);
+      this.#newestAt = at;
+      this.#newestId = id;
+    } else inOrder.splice(placeOf(inOrder, [at, id], table), 0, slot);
     const over = inOrder.length - this.#recordsMax;
     if (over > this.#overMax) this.forgetOldest(over);
   }
@@ -112,7 +123,8 @@ class Held implements Ordered {
       if (there === undefined) {
         accepted += 1;
         // Where it was written already, its writer left out what no store can hold.
-        this.put(parts === undefined ? storableRecord(record) : record, contentHash);
+        const storable = parts === undefined ? storableRecord(record) : record;
+        this.place(table.put(storable, contentHash), storable);
       } else if (table.contentHash(there) === contentHash) {
         duplicates += 1;
       } else {
@@ -159,12 +171,6 @@ function newestFirst(
     if (slot !== undefined && fits(table.at(slot), table.face(slot), filter)) found.push(slot);
   }
   return byTime.page(found, limit, (slot) => [table.at(slot), table.id(slot)]);
-}
-
-function place(inOrder: number[], slot: number, table: RecordTable): void {
-  const newest = inOrder.at(-1);
-  if (newest === undefined || table.compare(newest, slot) < 0) inOrder.push(slot);
-  else inOrder.splice(placeOf(inOrder, [table.at(slot), table.id(slot)], table), 0, slot);
 }
 
 /** How many come before `key`: where it belongs. */
