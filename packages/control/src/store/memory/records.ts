@@ -22,7 +22,7 @@ import { pageOf, stored } from "./order.ts";
 import { RecordTable } from "./recordTable.ts";
 import { seriesOf, type SeriesRow } from "./recordSeries.ts";
 
-/** Records kept. At about one kilobyte each this is a hundred megabytes. */
+/** Records kept: some fifteen megabytes where statements come again, and a hundred where each is another. */
 const recordsMaxDefault = 100_000;
 /** So many at a time are forgotten when the array is full, as the others move then. */
 const forgottenPartOf = 100;
