@@ -10,7 +10,7 @@ import { keyRing } from "@gateway/control/config/secret/keyRing.ts";
 import { memoryStore } from "@gateway/control/store/memory.ts";
 import { workerApi } from "@gateway/control/worker/app.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { incomingRecord } from "@gateway/control/store/written/written.ts";
+import { incomingRecord } from "@gateway/control/store/written.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";

@@ -24,7 +24,7 @@ export const rooms = {
     regex: [],
     type: [],
     sql: [],
-    record: ["sql"],
+    record: ["sql", "tool"],
     query: ["sql", "type"],
     script: [],
     port: ["query", "script", "sql", "type"],
@@ -112,7 +112,7 @@ export const rooms = {
     client: ["page", "sql"],
   },
   "engines/src/mysql": {
-    shared: ["config", "errors", "lane"],
+    shared: ["admission", "config", "errors"],
     sql: [],
     client: ["sql"],
   },

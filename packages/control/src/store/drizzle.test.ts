@@ -6,7 +6,7 @@ import { setImmediate as macrotask } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StatementResult, Database, DatabaseError } from "./database.ts";
 import { drizzleStore } from "./drizzle.ts";
-import { incomingRecord } from "./written/written.ts";
+import { incomingRecord } from "./written.ts";
 import { applyMigrations, asked, emptyTables, testDatabase } from "./rig/database.ts";
 import type { TestDatabase } from "./rig/database.ts";
 import {

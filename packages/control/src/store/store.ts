@@ -6,7 +6,7 @@
  * are values. `unavailable` carries a code of the driver and never its message, because drivers put
  * parameters (which may be secrets) into messages.
  */
-import type { Writing } from "./written/written.ts";
+import type { Writing } from "./written.ts";
 import type { RecordBatchResponse, QueryRecord, QueryStatus } from "@gateway/contract/record.ts";
 import type { Revision } from "@gateway/contract/revision.ts";
 import type { OverviewPoint } from "@gateway/contract/studioApi.ts";

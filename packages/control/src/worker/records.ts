@@ -20,7 +20,7 @@ import { tokenHashOf } from "../http/secretCompare.ts";
 import { problemResponse } from "../problem.ts";
 import { storableRecord } from "../store/storable.ts";
 import type { IncomingRecord } from "../store/store.ts";
-import { incomingRecord } from "../store/written/written.ts";
+import { incomingRecord } from "../store/written.ts";
 import type { WorkerEnv } from "./auth.ts";
 import { batchBytesMax, batchesMax, batchInflatedBytesMax } from "./limits.ts";
 import { workerApiFamilies } from "./metrics.ts";

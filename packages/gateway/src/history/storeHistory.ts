@@ -8,7 +8,7 @@
  */
 import { recordBatchMax, type QueryRecord } from "@gateway/contract/record.ts";
 import type { IncomingRecord, Ingested, RecordStore } from "@gateway/control/store/store.ts";
-import { incomingRecord } from "@gateway/control/store/written/written.ts";
+import { incomingRecord } from "@gateway/control/store/written.ts";
 import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { redact, type Redaction } from "@gateway/core/record/redact.ts";

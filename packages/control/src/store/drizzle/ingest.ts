@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { err, ok } from "@gateway/core/result.ts";
 import { storableJson, storableText } from "../storable.ts";
 import type { IncomingRecord, Ingested, Stored } from "../store.ts";
-import { figureFields, partsOf, restOf } from "../written/written.ts";
+import { figureFields, partsOf, restOf } from "../written.ts";
 import type { Asked } from "./asked.ts";
 
 export interface IngestParts {

@@ -5,7 +5,7 @@
 import { sql } from "drizzle-orm";
 import { ok } from "@gateway/core/result.ts";
 import type { RecordSeries, SeriesPoint, SeriesRequest, Stored } from "../store.ts";
-import { figureFields } from "../written/written.ts";
+import { figureFields } from "../written.ts";
 import type { Asked } from "./asked.ts";
 
 /** Failures that are looked at for the most frequent codes, the newest. */

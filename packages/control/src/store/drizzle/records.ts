@@ -20,7 +20,7 @@ import type {
   Stored,
 } from "../store.ts";
 import type { Asked } from "./asked.ts";
-import { figureFields } from "../written/written.ts";
+import { figureFields } from "../written.ts";
 import { dayMs, ingestBatch, recentTexts } from "./ingest.ts";
 import { recordSeries } from "./recordSeries.ts";
 

@@ -12,8 +12,8 @@ import {
   type RecordFace,
   type RecordFigures,
   type RecordForm,
-} from "../written/form.ts";
-import { contentHashOf } from "../written/written.ts";
+} from "@gateway/core/record/form.ts";
+import { contentHashOf } from "../written.ts";
 import { idHash, IdIndex, type Slots } from "./idIndex.ts";
 import { Pages } from "./pages.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { answered, firstPage, incomingOf, recordOf, startMs } from "../rig/samples.ts";
-import { incomingRecord } from "../written/written.ts";
+import { incomingRecord } from "../written.ts";
 import { memoryRecords } from "./records.ts";
 
 describe("memoryRecords", () => {

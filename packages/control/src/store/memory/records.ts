@@ -17,7 +17,7 @@ import type {
   RecordStore,
   SeriesRequest,
 } from "../store.ts";
-import type { RecordFace } from "../written/form.ts";
+import type { RecordFace } from "@gateway/core/record/form.ts";
 import { pageOf, stored } from "./order.ts";
 import { RecordTable } from "./recordTable.ts";
 import { seriesOf, type SeriesRow } from "./recordSeries.ts";

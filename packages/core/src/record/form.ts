@@ -1,8 +1,8 @@
 /** What many records have in common, and how one of them is written from that. */
 import { canonicalJson } from "@gateway/contract/canonical.ts";
 import type { QueryRecord } from "@gateway/contract/record.ts";
-import { sameSteps } from "@gateway/core/record/steps.ts";
-import { Recent, type Recognised } from "@gateway/core/tool/recent.ts";
+import { sameSteps } from "./steps.ts";
+import { Recent, type Recognised } from "../tool/recent.ts";
 
 /** What records are found by. */
 export type RecordFace = Pick<

@@ -3,7 +3,7 @@ import { canonicalJson } from "@gateway/contract/canonical.ts";
 import { queryRecordSchema, type QueryRecord } from "@gateway/contract/record.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recordOf, startMs } from "../rig/samples.ts";
+import { recordOf, startMs } from "./rig/samples.ts";
 import { incomingRecord, restOf, writtenRecord } from "./written.ts";
 
 /** Nothing of it stands in the way of being remembered for the next record. */

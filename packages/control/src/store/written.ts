@@ -6,10 +6,10 @@
  */
 import { hash } from "node:crypto";
 import type { QueryRecord } from "@gateway/contract/record.ts";
-import { membersOf, RecordForms } from "./form.ts";
-import type { RecordRest } from "../records.sql.ts";
-import { storableRecord } from "../storable.ts";
-import type { IncomingRecord } from "../store.ts";
+import { membersOf, RecordForms } from "@gateway/core/record/form.ts";
+import type { RecordRest } from "./records.sql.ts";
+import { storableRecord } from "./storable.ts";
+import type { IncomingRecord } from "./store.ts";
 
 /** The members of a record that have neither a column nor a place in the column `figures`, as JSON without the braces. */
 export interface RecordParts {
