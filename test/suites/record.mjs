@@ -40,6 +40,7 @@ function plain(said) {
     .replaceAll(/127\.0\.0\.1:\d+/g, "the gateway")
     .replaceAll(/\b\d{8}_\d{6}_\d{5}_\w+/g, "an id")
     .replaceAll(/\b0x[0-9a-f]{6,}/g, "an address")
+    .replaceAll(/\/tmp\/[\w./-]+/g, "a file")
     .replaceAll(/\s+/g, " ")
     .trim();
 }
