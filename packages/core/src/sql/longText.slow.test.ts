@@ -29,6 +29,12 @@ describe("readLongText", () => {
     ["mysql", `/*!40101 set @a = '${pad("x")}' */; set @b = 1${pad(", @c = 2")}`],
     ["trino", `execute immediate '${pad("select 1 ")}' using 1, 'a'`],
     ["duckdb", `use "a${pad("b")}".c; rollback to "${pad("s")}"`],
+    ["postgres", `select ${pad("Ab\u00c9")}, ${pad("1")}, 0x${pad("f")}, e'${pad("\\'")}'`],
+    ["postgres", `set a = e'${pad("x\\n''")}'; -- ${pad("c")}\n; select $t$${pad("$s")}$t$`],
+    ["postgres", `create function f() begin ${pad("Begin")}; end; /*${pad("/**/")}*/ select 2`],
+    ["mysql", `set names '${pad("x''\\n")}'; set @a = \`${pad("x``")}\`; select 1${pad("a")}`],
+    ["mysql", `prepare p from 'select ''${pad("\\\\")}'''; select @@${pad(".a")}, ${pad("<")} 1`],
+    ["clickhouse", `insert into t format ${pad("Values")} ${pad("(1, 'a'),")}`],
   ])("reads what the readers of %s read by themselves: %.40s", (dialect, sql) => {
     const alone = answersOf(sql, dialect);
     forget(dialect);
@@ -65,6 +71,15 @@ describe("readLongText", () => {
     for (const unit of ["a ", "1,", "(", ";", "'' "]) {
       const sql = `select ${unit.repeat(100_000)}`;
       expect(run(sql, "postgres", 1_000_000).steps).toBeGreaterThanOrEqual(24);
+    }
+  });
+
+  it("gives others a turn within a token, whatever is asked of it", () => {
+    const length = 1024 * 1024;
+    // The hash of the text alone is asked for in so many.
+    const steps = length / (16 * 1024);
+    for (const sql of [`select ${"a".repeat(length)}`, `set a = '${"x''".repeat(length / 3)}'`]) {
+      expect(run(sql, "postgres", Infinity).steps).toBeGreaterThan(3 * steps);
     }
   });
 

@@ -5,13 +5,15 @@
  * Afterwards `splitStatements`, `readStatement`, `classifyStatement` and `digestSql` answer from memory.
  */
 import { classOf, classReading, type StatementClass } from "./classify/classify.ts";
-import { openSql, type SqlCursor } from "./lex/cursor.ts";
+import { openSqlInSteps, type SqlCursor } from "./lex/cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import {
   addInlineData,
   addToken,
   emptyPieces,
+  isLongWord,
   isTooLong,
+  lowerWord,
   type DigestPieces,
 } from "./mask/digestPieces.ts";
 import { digestOf, digestReading, type SqlDigest } from "./mask/fingerprint.ts";
@@ -81,7 +83,7 @@ export function* readLongText(
   if (tokensMax === Number.POSITIVE_INFINITY && isKnown(sql, dialect)) return true;
   const progress: Progress = {
     along: along ?? nobody,
-    cursor: openSql(sql, dialect),
+    cursor: openSqlInSteps(sql, dialect),
     dialect,
     tokensMax,
     slices: [],
@@ -126,6 +128,10 @@ function* readNext(progress: Progress): Steps<boolean> {
   const whole = !cursor.inVersionComment;
   cursor.doubt = undefined;
   for (let met = stepInStatement(walk); met !== "end"; met = stepInStatement(walk)) {
+    if (met === "part") {
+      yield;
+      continue;
+    }
     progress.read += 1;
     if (progress.read % tokensPerStep === 0) yield;
     along.token(cursor);
@@ -134,7 +140,8 @@ function* readNext(progress: Progress): Steps<boolean> {
     if (progress.tokens > progress.tokensMax) return false;
     readHeadToken(head, walk);
     readSessionToken(search, walk);
-    digestToken(digest, cursor);
+    const lower = isLongWord(cursor) ? yield* lowerWord(cursor) : undefined;
+    digestToken(digest, cursor, lower);
   }
   if (walk.atSemicolon) along.token(cursor);
   // Semicolons count as well: a million of them are as many empty statements.
@@ -151,7 +158,7 @@ function* readNext(progress: Progress): Steps<boolean> {
   if (slices.length <= statementCountMax) slices.push({ start, end });
   const isLong = end - start > longTextUnits;
   if (!whole || cursor.inVersionComment || !(isFirst || isLong)) return atSemicolon;
-  const read = readOf(progress, { walk, head, search, digest });
+  const read = yield* readOf(progress, { walk, head, search, digest });
   yield;
   if (isFirst) progress.only = read;
   if (isLong) yield* keep(cursor.sql.slice(start, end), dialect, read);
@@ -166,10 +173,10 @@ interface DigestSearch {
   ended: "all" | "tooLong" | undefined;
 }
 
-function digestToken(digest: DigestSearch, cursor: SqlCursor): void {
+function digestToken(digest: DigestSearch, cursor: SqlCursor, lower?: string): void {
   const { pieces, inlineData } = digest;
   if (digest.ended !== undefined) return;
-  addToken(pieces, cursor);
+  addToken(pieces, cursor, lower);
   if (isTooLong(pieces)) digest.ended = "tooLong";
   if (beginsInlineData(inlineData, cursor)) {
     addInlineData(pieces);
@@ -185,12 +192,15 @@ interface Collected {
   readonly digest: DigestSearch;
 }
 
-function readOf({ cursor, dialect }: Progress, { walk, head, search, digest }: Collected): Read {
+function* readOf(
+  { cursor, dialect }: Progress,
+  { walk, head, search, digest }: Collected,
+): Steps<Read> {
   const doubt = cursor.doubt ?? (walk.compound ? "compoundBody" : undefined);
   return {
     found: classOf(head.found, walk, { dialect, doubt }),
-    session: sessionFound(search, walk, cursor.doubt),
-    digest: digestOf(digest.pieces, digest.ended === "tooLong" ? "tooLong" : cursor.doubt),
+    session: yield* sessionFound(search, walk, cursor.doubt),
+    digest: yield* digestOf(digest.pieces, digest.ended === "tooLong" ? "tooLong" : cursor.doubt),
   };
 }
 

@@ -4,7 +4,7 @@
  * Looks through leading brackets, a `WITH` and an `EXPLAIN` to the verb behind them, and notes the few
  * shapes by which a statement that begins harmlessly changes something. Judging them is `classify.ts`.
  */
-import { asciiUpper, isWord, tokenText, type SqlCursor, type TokenKind } from "../lex/cursor.ts";
+import { isWord, upperWord, type SqlCursor, type TokenKind } from "../lex/cursor.ts";
 import type { Dialect } from "../dialect.ts";
 import { nextInStatement, type StatementWalk } from "../lex/statement.ts";
 import { kindOfFirstWord } from "./statementKind.ts";
@@ -118,7 +118,7 @@ function wordOf(progress: HeadProgress, cursor: SqlCursor): string {
     progress.lastKind === "open" ||
     inHead(progress) ||
     isWord(cursor, "INTO");
-  return matters ? asciiUpper(tokenText(cursor)) : "";
+  return matters ? upperWord(cursor) : "";
 }
 
 /** Brackets before the first word only group. Anything else there means that no word begins the statement. */

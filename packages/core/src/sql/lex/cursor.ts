@@ -5,6 +5,7 @@
  * lexing. Moving it is `lex.ts`; this file only holds its shape and the few ways a token ends.
  */
 import { lexRules, type Dialect, type LexRules } from "../dialect.ts";
+import { farEndsOf, type FarEnds } from "./farEnd.ts";
 
 /** What a token is. `open` and `close` are round, square and curly brackets. */
 export type TokenKind =
@@ -47,6 +48,8 @@ export type LexDoubt =
 export interface SqlCursor {
   readonly sql: string;
   readonly rules: LexRules;
+  /** Where its long tokens end; undefined for a short text. */
+  readonly far: FarEnds | undefined;
   /** The current token; white space of no length before the first one. */
   kind: TokenKind;
   start: number;
@@ -64,11 +67,18 @@ export function openSql(sql: string, dialect: Dialect): SqlCursor {
   return openSqlBy(sql, lexRules[dialect]);
 }
 
+/** The same for a walk that stops within a long token: after each `nextToken` it asks `isPaused`. */
+export function openSqlInSteps(sql: string, dialect: Dialect): SqlCursor {
+  const rules = lexRules[dialect];
+  return openSqlBy(sql, rules, farEndsOf(sql, rules, true));
+}
+
 /** The same for a lexis that no dialect has by default. */
-export function openSqlBy(sql: string, rules: LexRules): SqlCursor {
+export function openSqlBy(sql: string, rules: LexRules, far = farEndsOf(sql, rules)): SqlCursor {
   return {
     sql,
     rules,
+    far,
     kind: "whitespace",
     start: 0,
     end: 0,
@@ -83,9 +93,20 @@ export function tokenText(cursor: SqlCursor): string {
   return cursor.sql.slice(cursor.start, cursor.end);
 }
 
-/** The current token in upper case when it is a word, otherwise empty. Only ASCII letters change. */
+/** No keyword has so many characters. */
+const wordUnitsMax = 256;
+
+/**
+ * The current token in upper case when it is a word, otherwise empty. Only ASCII letters change.
+ *
+ * It is to be compared with words that are known. A word that is longer than all of them is cut, and a sign that no
+ * word has stands for the rest: turning one of 16 MiB takes a quarter of a second, which others would wait for.
+ */
 export function upperWord(cursor: SqlCursor): string {
-  return cursor.kind === "word" ? asciiUpper(tokenText(cursor)) : "";
+  if (cursor.kind !== "word") return "";
+  const { sql, start, end } = cursor;
+  if (end - start <= wordUnitsMax) return asciiUpper(tokenText(cursor));
+  return `${asciiUpper(sql.slice(start, start + wordUnitsMax))}\u2026`;
 }
 
 /** Whether the current token is this word, given in upper case. Makes no string, as long texts are walked with it. */

@@ -14,6 +14,7 @@ import {
   type SqlCursor,
   type TokenKind,
 } from "./cursor.ts";
+import type { FarEnds } from "./farEnd.ts";
 import {
   closesVersionComment,
   closeVersionComment,
@@ -31,7 +32,18 @@ import {
   readPlainString,
   readWord,
 } from "./readQuoted.ts";
-import { isCurlyQuote, isDigitAt, isSpace, numberEnd, operatorEnd, wordEnd } from "./scan.ts";
+import {
+  blankEnd,
+  digitsOnlyEnd,
+  isCurlyQuote,
+  isDigitAt,
+  isSpace,
+  numberEnd,
+  operatorEnd,
+  pathEnd,
+  spaceEnd,
+  wordEnd,
+} from "./scan.ts";
 
 /** Moves to the next token. False at the end of the text, where the cursor keeps its last token. */
 export function nextToken(cursor: SqlCursor): boolean {
@@ -40,12 +52,34 @@ export function nextToken(cursor: SqlCursor): boolean {
     if (cursor.inVersionComment) noteDoubt(cursor, "unterminated");
     return false;
   }
+  if (cursor.far?.inSteps === true) readPart(cursor, cursor.far);
+  else readToken(cursor);
+  return true;
+}
+
+/**
+ * For a walk in steps, which asks `isPaused` after each token: what was read of one that is not at its end yet leaves
+ * no trace, and the next call goes on with it.
+ */
+function readPart(cursor: SqlCursor, far: FarEnds): void {
+  const { kind, start, end, doubt, inVersionComment, escapeContinues } = cursor;
+  far.goOn();
+  readToken(cursor);
+  if (!far.isPaused) return far.endToken();
+  cursor.kind = kind;
   cursor.start = start;
-  const code = cursor.sql.charCodeAt(start);
+  cursor.end = end;
+  cursor.doubt = doubt;
+  cursor.inVersionComment = inVersionComment;
+  cursor.escapeContinues = escapeContinues;
+}
+
+function readToken(cursor: SqlCursor): void {
+  cursor.start = cursor.end;
+  const code = cursor.sql.charCodeAt(cursor.start);
   if (code < 128) readAscii(cursor, code);
   else readBeyondAscii(cursor, code);
   if (cursor.escapeContinues !== 0) followEscapeString(cursor);
-  return true;
 }
 
 /** Moves to the next token that is neither white space nor a comment. */
@@ -181,34 +215,26 @@ function readAscii(cursor: SqlCursor, code: number): void {
 }
 
 function readBeyondAscii(cursor: SqlCursor, code: number): void {
-  const { sql, rules, start } = cursor;
+  const { rules, start } = cursor;
   if (rules.unicodeSpaces.has(code)) return readSpace(cursor);
   if (isCurlyQuote(code)) return readCurlyQuoted(cursor, code);
   // U+2212 is a minus for ClickHouse.
   if (rules.curlyQuotes && code === 0x2212) return become(cursor, "operator", start + 1);
-  become(cursor, "word", wordEnd(sql, start + 1, rules));
+  become(cursor, "word", wordEnd(cursor, start + 1));
 }
 
 function readSpace(cursor: SqlCursor): void {
-  const { sql, rules } = cursor;
-  let end = cursor.start;
-  while (end < sql.length) {
-    const code = sql.charCodeAt(end);
-    if (code >= 128) {
-      if (!rules.unicodeSpaces.has(code)) break;
-      noteGuess(cursor);
-    } else if (!isSpace(code)) {
-      break;
-    }
-    end += 1;
-  }
-  become(cursor, "whitespace", end);
+  const { sql, rules, start } = cursor;
+  const end = blankEnd(cursor, start);
+  if (!rules.unicodeSpaces.has(sql.charCodeAt(end))) return become(cursor, "whitespace", end);
+  noteGuess(cursor);
+  become(cursor, "whitespace", spaceEnd(cursor, end));
 }
 
 function readNumber(cursor: SqlCursor): void {
-  const { sql, rules, start } = cursor;
-  const end = numberEnd(sql, start, rules);
-  const word = rules.digitWords ? wordEnd(sql, start, rules) : end;
+  const { rules, start } = cursor;
+  const end = numberEnd(cursor, start);
+  const word = rules.digitWords ? wordEnd(cursor, start) : end;
   // `1a` is a name; `1e5` and `0x1f` are numbers.
   become(cursor, word > end ? "word" : "number", Math.max(word, end));
 }
@@ -223,22 +249,20 @@ function readSlash(cursor: SqlCursor): void {
 }
 
 function readOperator(cursor: SqlCursor): void {
-  become(cursor, "operator", operatorEnd(cursor.sql, cursor.start, cursor.rules));
+  become(cursor, "operator", operatorEnd(cursor, cursor.start));
 }
 
 function readVariable(cursor: SqlCursor): void {
-  const { sql, rules, start } = cursor;
+  const { sql, start } = cursor;
   const name = start + (sql.charCodeAt(start + 1) === 0x40 ? 2 : 1);
-  let end = wordEnd(sql, name, rules);
-  while (sql.charCodeAt(end) === 0x2e) end = wordEnd(sql, end + 1, rules);
+  const end = pathEnd(cursor, name);
   become(cursor, end > name ? "variable" : "operator", end);
 }
 
 function readQuestion(cursor: SqlCursor): void {
-  const { sql, rules, start } = cursor;
+  const { rules, start } = cursor;
   if (!rules.questionPlaceholders) return readOperator(cursor);
-  let end = start + 1;
-  if (rules.numberedQuestions) while (isDigitAt(sql, end)) end += 1;
+  const end = rules.numberedQuestions ? digitsOnlyEnd(cursor, start + 1) : start + 1;
   become(cursor, "parameter", end);
 }
 
@@ -248,10 +272,10 @@ function readColon(cursor: SqlCursor): void {
 }
 
 function readDot(cursor: SqlCursor, before: TokenKind): void {
-  const { sql, rules, start } = cursor;
+  const { sql, start } = cursor;
   const afterName = before === "word" || before === "quotedIdentifier" || before === "close";
   if (!afterName && isDigitAt(sql, start + 1))
-    return become(cursor, "number", numberEnd(sql, start, rules));
+    return become(cursor, "number", numberEnd(cursor, start));
   // Two dots are a range; the second one does not begin a number.
   if (sql.charCodeAt(start + 1) === 0x2e) return become(cursor, "operator", start + 2);
   become(cursor, "dot", start + 1);

@@ -7,44 +7,78 @@
  */
 import type { Dialect } from "../dialect.ts";
 import { lexRules } from "../dialect.ts";
+import type { Steps } from "../reading/steps.ts";
 
 /** The value of a string token, as the lexer cut it. */
 export function decodeString(token: string, dialect: Dialect): string | undefined {
-  const rules = lexRules[dialect];
-  const first = token.charAt(0);
-  if (first === "$") return decodeDollarQuoted(token);
-  if (first === "\u2018") return token.slice(1, -1);
-  if (first === "'" || first === '"') {
-    const inner = token.slice(1, -1);
-    return rules.backslashInStrings
-      ? decodeEscapes(inner, first, escapesOf(dialect))
-      : undouble(inner, first);
-  }
-  const quote = token.charAt(1);
-  if (quote !== "'") return undefined;
-  const inner = token.slice(2, -1);
-  if (first === "e" || first === "E") return decodeEscapes(inner, quote, postgresEscapes);
-  if (first !== "n" && first !== "N") return undefined;
-  return rules.backslashInStrings
-    ? decodeEscapes(inner, quote, escapesOf(dialect))
-    : undouble(inner, quote);
+  return decoded(inString(token, dialect));
+}
+
+/** The same for a long one. */
+export function decodeStringSteps(token: string, dialect: Dialect): Steps<string | undefined> {
+  return decodedInSteps(inString(token, dialect));
 }
 
 /** The name that a quoted identifier stands for. */
 export function decodeIdentifier(token: string, dialect: Dialect): string | undefined {
+  return decoded(inIdentifier(token, dialect));
+}
+
+/** The same for a long one. */
+export function decodeIdentifierSteps(token: string, dialect: Dialect): Steps<string | undefined> {
+  return decodedInSteps(inIdentifier(token, dialect));
+}
+
+/** What stands in quotes, and how it is read; a text alone stands for itself. */
+type Quoted =
+  | string
+  | { readonly inner: string; readonly quote: string; readonly escapes: Escapes | undefined };
+
+function inString(token: string, dialect: Dialect): Quoted | undefined {
+  const rules = lexRules[dialect];
+  const first = token.charAt(0);
+  if (first === "$") return decodeDollarQuoted(token);
+  if (first === "\u2018") return token.slice(1, -1);
+  const escapes = rules.backslashInStrings ? escapesOf(dialect) : undefined;
+  if (first === "'" || first === '"') return { inner: token.slice(1, -1), quote: first, escapes };
+  const quote = token.charAt(1);
+  if (quote !== "'") return undefined;
+  const inner = token.slice(2, -1);
+  if (first === "e" || first === "E") return { inner, quote, escapes: postgresEscapes };
+  return first === "n" || first === "N" ? { inner, quote, escapes } : undefined;
+}
+
+function inIdentifier(token: string, dialect: Dialect): Quoted | undefined {
   const rules = lexRules[dialect];
   const quote = token.charAt(0);
   const inner = token.slice(1, -1);
   if (quote === "\u201c") return inner;
-  if (quote === '"') {
-    return rules.backslashInDoubleQuotes
-      ? decodeEscapes(inner, quote, escapesOf(dialect))
-      : undouble(inner, quote);
+  if (quote !== '"' && quote !== "`") return undefined;
+  const hasEscapes = quote === '"' ? rules.backslashInDoubleQuotes : rules.backslashInBackticks;
+  return { inner, quote, escapes: hasEscapes ? escapesOf(dialect) : undefined };
+}
+
+function decoded(quoted: Quoted | undefined): string | undefined {
+  if (quoted === undefined || typeof quoted === "string") return quoted;
+  const { inner, quote, escapes } = quoted;
+  if (escapes === undefined || !inner.includes("\\")) return undouble(inner, quote);
+  return decodePart(quoted, 0, inner.length)?.text;
+}
+
+/** Characters that are decoded in one step. */
+const unitsPerStep = 4 * 1024;
+
+function* decodedInSteps(quoted: Quoted | undefined): Steps<string | undefined> {
+  if (quoted === undefined || typeof quoted === "string") return quoted;
+  const values: string[] = [];
+  for (let at = 0; at < quoted.inner.length;) {
+    const part = decodePart(quoted, at, at + unitsPerStep);
+    if (part === undefined) return undefined;
+    values.push(part.text);
+    at += part.length;
+    yield;
   }
-  if (quote !== "`") return undefined;
-  return rules.backslashInBackticks
-    ? decodeEscapes(inner, quote, escapesOf(dialect))
-    : undouble(inner, quote);
+  return values.join("");
 }
 
 function undouble(inner: string, quote: string): string {
@@ -108,35 +142,44 @@ function escapesOf(dialect: Dialect): Escapes {
   return dialect === "clickhouse" ? clickhouseEscapes : mysqlEscapes;
 }
 
-function decodeEscapes(inner: string, quote: string, escapes: Escapes): string | undefined {
-  if (!inner.includes("\\")) return undouble(inner, quote);
-  let value = "";
-  let from = 0;
-  let at = 0;
-  while (at < inner.length) {
+/** Text, and how many characters it was written in. */
+interface Decoded {
+  readonly text: string;
+  readonly length: number;
+}
+
+/** What is written from an offset on, up to the first place behind a limit where no escape stands across. */
+function decodePart(
+  { inner, quote, escapes }: Exclude<Quoted, string>,
+  start: number,
+  limit: number,
+): Decoded | undefined {
+  const end = Math.min(limit, inner.length);
+  // Joined at the part's end: a text that was added to a million times is put together by whoever reads it first.
+  const values: string[] = [];
+  let from = start;
+  let at = start;
+  while (at < end) {
     const char = inner.charAt(at);
     if (char === quote) {
-      value += inner.slice(from, at) + quote;
+      values.push(inner.slice(from, at), quote);
       at += 2;
       from = at;
-    } else if (char === "\\") {
-      const decoded = decodeEscape(inner, at + 1, escapes);
-      if (decoded === undefined) return undefined;
-      value += inner.slice(from, at) + decoded.text;
-      at += 1 + decoded.length;
+    } else if (char === "\\" && escapes !== undefined) {
+      const escape = decodeEscape(inner, at + 1, escapes);
+      if (escape === undefined) return undefined;
+      values.push(inner.slice(from, at), escape.text);
+      at += 1 + escape.length;
       from = at;
     } else {
       at += 1;
     }
   }
-  return value + inner.slice(from);
+  values.push(inner.slice(from, at));
+  return { text: values.join(""), length: at - start };
 }
 
-function decodeEscape(
-  inner: string,
-  at: number,
-  escapes: Escapes,
-): { text: string; length: number } | undefined {
+function decodeEscape(inner: string, at: number, escapes: Escapes): Decoded | undefined {
   const numeric = escapes.numeric?.exec(inner.slice(at, at + 9));
   if (numeric) return decodeNumeric(numeric);
   const letter = inner.charAt(at);
@@ -145,7 +188,7 @@ function decodeEscape(
   return escapes.others === "itself" ? { text: letter, length: 1 } : undefined;
 }
 
-function decodeNumeric(match: RegExpExecArray): { text: string; length: number } | undefined {
+function decodeNumeric(match: RegExpExecArray): Decoded | undefined {
   const [whole, hexByte, shortUnicode, longUnicode, octalByte] = match;
   const unicode = shortUnicode ?? longUnicode;
   const byte =

@@ -1,6 +1,7 @@
 /** Reads comments, and the MySQL comments that are code. Used by `lex.ts` only. */
 import { become, becomeClosed, noteDoubt, noteGuess, type SqlCursor } from "./cursor.ts";
-import { commentEnd, isDigitAt, lineEnd } from "./scan.ts";
+import { isDigitAt, lineEnd } from "./scan.ts";
+import { commentEnd } from "./scanClosed.ts";
 
 /**
  * The newest MySQL whose version comments count as code here, as MySQL writes it: 8.0.99.
@@ -31,8 +32,8 @@ export function startsHashComment(cursor: SqlCursor): boolean {
 
 /** A comment to the end of the line; the line break is not part of it. */
 export function readLineComment(cursor: SqlCursor): void {
-  const { sql, rules, start } = cursor;
-  const end = lineEnd(sql, start, rules.returnEndsComment);
+  const { sql, start } = cursor;
+  const end = lineEnd(cursor, start);
   if (sql.charCodeAt(end) === 0x0d && sql.charCodeAt(end + 1) !== 0x0a) noteGuess(cursor);
   become(cursor, "comment", end);
 }
@@ -41,7 +42,7 @@ export function readLineComment(cursor: SqlCursor): void {
 export function readBlockComment(cursor: SqlCursor): void {
   const { sql, rules, start } = cursor;
   if (rules.versionComments && readVersionComment(cursor)) return;
-  const end = commentEnd(sql, start + 2, rules.nestedComments ? Number.POSITIVE_INFINITY : 1);
+  const end = commentEnd(cursor, start + 2, rules.nestedComments ? "any" : "none");
   if (rules.guesses && end >= 0 && sql.slice(start + 2, end).includes("/*")) noteGuess(cursor);
   becomeClosed(cursor, "comment", end);
 }
@@ -62,7 +63,7 @@ function readVersionComment(cursor: SqlCursor): boolean {
   const hasVersion = end >= start + 8;
   if (hasVersion && Number(sql.slice(start + 3, end)) > versionMax) {
     // A skipped comment may hold one level of plain ones.
-    becomeClosed(cursor, "comment", commentEnd(sql, end, 2));
+    becomeClosed(cursor, "comment", commentEnd(cursor, end, "once"));
     return true;
   }
   cursor.inVersionComment = true;

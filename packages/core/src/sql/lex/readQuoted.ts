@@ -5,18 +5,18 @@ import {
   becomeUnknown,
   noteDoubt,
   noteGuess,
-  tokenText,
   type SqlCursor,
 } from "./cursor.ts";
-import { dollarQuoteEnd, isDigitAt, quotedEnd, wordEnd } from "./scan.ts";
+import { digitsOnlyEnd, isDigitAt, wordEnd } from "./scan.ts";
+import { dollarQuoteEnd, quotedEnd } from "./scanClosed.ts";
 
 /** A string whose quote comes after a prefix of the given length. */
 export function readString(cursor: SqlCursor, prefixLength: number, backslash: boolean): void {
   const { sql, rules, start } = cursor;
-  const end = quotedEnd(sql, start + prefixLength + 1, 0x27, backslash);
+  const end = quotedEnd(cursor, start + prefixLength + 1, 0x27, backslash);
   if (rules.guesses && holdsBackslash(sql, start, end)) noteGuess(cursor);
   // Someone used to MySQL meant 'it\'s here as one string; the rest of it would slip through a mask.
-  if (!backslash && end > 0 && sql.charCodeAt(end - 2) === 0x5c && wordEnd(sql, end, rules) > end) {
+  if (!backslash && end > 0 && sql.charCodeAt(end - 2) === 0x5c && wordEnd(cursor, end) > end) {
     noteDoubt(cursor, "dialectDependent");
   }
   becomeClosed(cursor, "string", end);
@@ -33,18 +33,18 @@ export function readPlainString(cursor: SqlCursor): void {
 
 /** `"…"`, which is a name or, in MySQL, a string. */
 export function readDoubleQuoted(cursor: SqlCursor): void {
-  const { sql, rules, start } = cursor;
-  const end = quotedEnd(sql, start + 1, 0x22, rules.backslashInDoubleQuotes);
+  const { rules, start } = cursor;
+  const end = quotedEnd(cursor, start + 1, 0x22, rules.backslashInDoubleQuotes);
   becomeClosed(cursor, rules.doubleQuote === "string" ? "string" : "quotedIdentifier", end);
 }
 
 /** A name in backticks. */
 export function readBackticks(cursor: SqlCursor): void {
-  const { sql, rules, start } = cursor;
+  const { rules, start } = cursor;
   becomeClosed(
     cursor,
     "quotedIdentifier",
-    quotedEnd(sql, start + 1, 0x60, rules.backslashInBackticks),
+    quotedEnd(cursor, start + 1, 0x60, rules.backslashInBackticks),
   );
 }
 
@@ -70,9 +70,9 @@ export function readWord(cursor: SqlCursor): void {
     const quote = sql.charCodeAt(start + 2);
     if (quote === 0x27) return readString(cursor, 2, false);
     if (quote === 0x22)
-      return becomeClosed(cursor, "quotedIdentifier", quotedEnd(sql, start + 3, quote, false));
+      return becomeClosed(cursor, "quotedIdentifier", quotedEnd(cursor, start + 3, quote, false));
   }
-  become(cursor, "word", wordEnd(sql, start + 1, rules));
+  become(cursor, "word", wordEnd(cursor, start + 1));
 }
 
 function readEscapeString(cursor: SqlCursor): void {
@@ -83,18 +83,16 @@ function readEscapeString(cursor: SqlCursor): void {
 /** What begins with a dollar: a quoted text, a placeholder, or in some dialects a word. */
 export function readDollar(cursor: SqlCursor): void {
   const { sql, rules, start } = cursor;
-  const end = dollarQuoteEnd(sql, start, rules);
+  const end = dollarQuoteEnd(cursor, start);
   if (end !== undefined) {
     noteGuess(cursor);
     return becomeClosed(cursor, "string", end);
   }
-  if (rules.dollarBeginsWords) return become(cursor, "word", wordEnd(sql, start + 1, rules));
+  if (rules.dollarBeginsWords) return become(cursor, "word", wordEnd(cursor, start + 1));
   if (rules.dollarNumbers && isDigitAt(sql, start + 1)) {
-    let digits = start + 2;
-    while (isDigitAt(sql, digits)) digits += 1;
-    return become(cursor, "parameter", digits);
+    return become(cursor, "parameter", digitsOnlyEnd(cursor, start + 1));
   }
-  const nameEnd = rules.dollarNames ? wordEnd(sql, start + 1, rules) : start;
+  const nameEnd = rules.dollarNames ? wordEnd(cursor, start + 1) : start;
   if (nameEnd > start + 1) return become(cursor, "parameter", nameEnd);
   becomeUnknown(cursor);
 }
@@ -111,7 +109,7 @@ export function followEscapeString(cursor: SqlCursor): void {
       cursor.escapeContinues = isEscapeString(cursor) ? 1 : 0;
       return;
     case "whitespace":
-      if (/[\n\r]/.test(tokenText(cursor))) cursor.escapeContinues = 2;
+      if (holdsLineBreak(cursor)) cursor.escapeContinues = 2;
       return;
     case "comment":
       if (cursor.sql.charCodeAt(cursor.start) !== 0x2d) cursor.escapeContinues = 0;
@@ -119,6 +117,11 @@ export function followEscapeString(cursor: SqlCursor): void {
     default:
       cursor.escapeContinues = 0;
   }
+}
+
+function holdsLineBreak({ sql, start, end }: SqlCursor): boolean {
+  const space = sql.slice(start, end);
+  return space.includes("\n") || space.includes("\r");
 }
 
 /** An escape string: one with the prefix, or one without that continues it. */

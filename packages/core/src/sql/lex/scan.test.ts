@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { quotedEnd } from "./scan.ts";
+import { lexRules } from "../dialect.ts";
+import { quotedEnd } from "./scanClosed.ts";
 
 describe("quotedEnd", () => {
   it("finds the end of a long string with escapes where a look at each character finds it", () => {
@@ -11,7 +12,7 @@ describe("quotedEnd", () => {
     fc.assert(
       fc.property(texts, fc.constantFrom("'", '"'), (pieces, quote) => {
         const sql = `${quote}${pieces.join("")}`;
-        expect(quotedEnd(sql, 1, quote.charCodeAt(0), true)).toBe(slowEnd(sql, quote));
+        expect(quotedEnd(textOf(sql), 1, quote.charCodeAt(0), true)).toBe(slowEnd(sql, quote));
       }),
     );
   });
@@ -21,8 +22,8 @@ describe("quotedEnd", () => {
       for (const tail of ["", "x", "x'"]) {
         const sql = `'${"'".repeat(count)}${tail}`;
         const end = slowEnd(sql, "'");
-        expect(quotedEnd(sql, 1, 0x27, true)).toBe(end);
-        expect(quotedEnd(sql, 1, 0x27, false)).toBe(end);
+        expect(quotedEnd(textOf(sql), 1, 0x27, true)).toBe(end);
+        expect(quotedEnd(textOf(sql), 1, 0x27, false)).toBe(end);
       }
     }
   });
@@ -34,10 +35,12 @@ describe("quotedEnd", () => {
       charCodeAt: () => ((looks += 1), 0x78),
       slice: () => ({ indexOf: () => -1 }),
     };
-    expect(quotedEnd(sql as unknown as string, 0, 0x27, true)).toBe(-1);
+    expect(quotedEnd(textOf(sql as unknown as string), 0, 0x27, true)).toBe(-1);
     expect(looks).toBeLessThan(1_000);
   });
 });
+
+const textOf = (sql: string) => ({ sql, rules: lexRules.generic, far: undefined });
 
 /** By the rule: a backslash takes the next character along, and a doubled quote does not close. */
 function slowEnd(sql: string, quote: string): number {

@@ -56,14 +56,18 @@ export function walkStatement(cursor: SqlCursor): StatementWalk {
 /** Moves to the statement's next token that means something. False at its end. */
 export function nextInStatement(walk: StatementWalk): boolean {
   let met = stepInStatement(walk);
-  while (met === "space") met = stepInStatement(walk);
+  while (met === "space" || met === "part") met = stepInStatement(walk);
   return met === "token";
 }
 
-/** Moves by one token, of whatever kind: white space and comments are `space`. */
-export function stepInStatement(walk: StatementWalk): "token" | "space" | "end" {
+/**
+ * Moves by one token, of whatever kind: white space and comments are `space`. On a cursor in steps it may be a `part`:
+ * the token is not read to its end, and the next call goes on with it.
+ */
+export function stepInStatement(walk: StatementWalk): "token" | "space" | "part" | "end" {
   const { cursor } = walk;
   if (!nextToken(cursor)) return "end";
+  if (cursor.far?.isPaused === true) return "part";
   if (cursor.kind === "whitespace") return "space";
   if (cursor.kind === "semicolon") {
     if (walk.bodyDepth === 0) {

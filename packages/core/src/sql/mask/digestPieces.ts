@@ -4,6 +4,7 @@
  * Knows tokens only, no grammar: an `IN` list is a bracket after the word `in`.
  */
 import { asciiLower, tokenText, type SqlCursor, type TokenKind } from "../lex/cursor.ts";
+import type { Steps } from "../reading/steps.ts";
 
 /** The text while it is made. */
 export interface DigestPieces {
@@ -65,12 +66,30 @@ export function emptyPieces(): DigestPieces {
   };
 }
 
-/** Adds the current token, which is neither white space nor a comment. */
-export function addToken(digest: DigestPieces, cursor: SqlCursor): void {
+/** Characters of a word that are turned into lower case in one go. */
+const wordUnits = 16 * 1024;
+
+/** Whether the current token is a word that has to be turned in steps before it is added. */
+export function isLongWord({ kind, start, end }: SqlCursor): boolean {
+  return kind === "word" && end - start > wordUnits;
+}
+
+/** That word in lower case. */
+export function* lowerWord({ sql, start, end }: SqlCursor): Steps<string> {
+  const parts: string[] = [];
+  for (let at = start; at < end; at += wordUnits) {
+    parts.push(asciiLower(sql.slice(at, Math.min(at + wordUnits, end))));
+    yield;
+  }
+  return parts.join("");
+}
+
+/** Adds the current token, which is neither white space nor a comment. `lower`: the word, where it is known. */
+export function addToken(digest: DigestPieces, cursor: SqlCursor, lower?: string): void {
   const { kind } = cursor;
   // DuckDB reads 0x1F as 0 and a name, but whoever wrote it meant a number.
   if (kind === "word" && cursor.start === digest.numberEnd) return;
-  const word = kind === "word" ? asciiLower(tokenText(cursor)) : "";
+  const word = kind === "word" ? (lower ?? asciiLower(tokenText(cursor))) : "";
   addByKind(digest, cursor, word);
   digest.lastKind = kind;
   digest.lastWord = word;

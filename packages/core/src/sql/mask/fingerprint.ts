@@ -11,11 +11,13 @@ import {
   addInlineData,
   addToken,
   emptyPieces,
+  isLongWord,
   isTooLong,
+  lowerWord,
   textOf,
   type DigestPieces,
 } from "./digestPieces.ts";
-import { hashText } from "./hash.ts";
+import { readHash } from "./hash.ts";
 import { beginsInlineData, searchInlineData } from "../lex/inlineData.ts";
 import { nextSignificant } from "../lex/lex.ts";
 import { readingsBy } from "../reading/reading.ts";
@@ -46,7 +48,7 @@ function* readDigest(sql: string, dialect: Dialect): Steps<SqlDigest> {
   const digest = emptyPieces();
   let tooLong = false;
   for (let tokens = 1; !tooLong && nextSignificant(cursor); tokens += 1) {
-    addToken(digest, cursor);
+    addToken(digest, cursor, isLongWord(cursor) ? yield* lowerWord(cursor) : undefined);
     tooLong = isTooLong(digest);
     if (beginsInlineData(inlineData, cursor)) {
       addInlineData(digest);
@@ -54,16 +56,17 @@ function* readDigest(sql: string, dialect: Dialect): Steps<SqlDigest> {
     }
     if (tokens % tokensPerStep === 0) yield;
   }
-  return digestOf(digest, tooLong ? "tooLong" : cursor.doubt);
+  return yield* digestOf(digest, tooLong ? "tooLong" : cursor.doubt);
 }
 
 /** The digest of pieces; `reason` is why they are not the whole text or not for certain. */
-export function digestOf(
+export function* digestOf(
   digest: DigestPieces,
   reason: LexDoubt | "tooLong" | undefined,
-): SqlDigest {
+): Steps<SqlDigest> {
   const text = textOf(digest);
+  yield;
   // The reason in front keeps the fingerprint of an unreadable text apart from that of a readable one.
-  if (reason !== undefined) return { text: undefined, fingerprint: hashText(`${reason}\n${text}`) };
-  return { text, fingerprint: hashText(text) };
+  if (reason === undefined) return { text, fingerprint: yield* readHash(text) };
+  return { text: undefined, fingerprint: yield* readHash(`${reason}\n${text}`) };
 }

@@ -18,7 +18,8 @@ export function hashText(text: string): string {
 /** The remembered hashes of texts: applications send the same ones again and again, and `longText.ts` reads long ones ahead. */
 export const hashReading = readingOf(readHash);
 
-function* readHash(text: string): Steps<string> {
+/** The same in steps. */
+export function* readHash(text: string): Steps<string> {
   // Four lanes of FNV-1a over UTF-16 units. Plain FNV never carries high bits down, so the low bits of
   // all lanes would agree; the shift after each multiplication mixes them.
   let a = 0x811c9dc5;

@@ -66,7 +66,7 @@ const textsMax = 32;
 const unitsMax = 16 * 1024 * 1024;
 
 /** Memory for texts too long to keep many of: bounded by their number and by their total length. The newest always stays. */
-class LastTexts<Found> {
+export class LastTexts<Found> {
   readonly #kept = new Map<string, { readonly found: Found }>();
   #units = 0;
 

@@ -8,17 +8,19 @@
 import { openSql, upperWord, type LexDoubt } from "../lex/cursor.ts";
 import type { Dialect } from "../dialect.ts";
 import { nextSignificant } from "../lex/lex.ts";
-import { decodeString } from "../lex/literal.ts";
 import type { StatementWalk } from "../lex/statement.ts";
+import type { Steps } from "../reading/steps.ts";
 import { readSet } from "./set.ts";
 import type { SessionStatement, SettingValue } from "./statement.ts";
 import { readBegin, readEnd, readSavepoint } from "./transaction.ts";
 import {
   atEnd,
+  decodeAhead,
   keepToken,
   peekToken,
   readerOver,
   readTokens,
+  stringOf,
   takeFoldedName,
   takeOneOf,
   takePath,
@@ -95,12 +97,13 @@ export function readSessionToken(
 }
 
 /** The result at the end of the walk. `doubt` is the lexer's about this statement. */
-export function sessionFound(
+export function* sessionFound(
   { dialect, tokens, reads }: SessionSearch,
   walk: StatementWalk,
   doubt: LexDoubt | undefined,
-): SessionStatement | undefined {
+): Steps<SessionStatement | undefined> {
   if (reads === undefined) return undefined;
+  yield* decodeAhead(tokens, dialect);
   const reader = readerOver(tokens, walk, { dialect, doubt });
   return reader === undefined ? undefined : readBy(reads, reader);
 }
@@ -210,7 +213,8 @@ function readExecute(reader: TokenReader): SessionStatement | undefined {
 }
 
 function readImmediate(reader: TokenReader): SessionStatement | undefined {
-  const sql = decodeString(peekToken(reader)?.text ?? "", reader.dialect);
+  const token = peekToken(reader);
+  const sql = token === undefined ? undefined : stringOf(token, reader.dialect);
   reader.at += 1;
   const values = takeArguments(reader);
   if (sql === undefined || values === undefined || !atEnd(reader)) return undefined;

@@ -6,16 +6,22 @@
  */
 import {
   asciiLower,
-  asciiUpper,
   openSql,
   tokenText,
+  upperWord,
   type LexDoubt,
   type SqlCursor,
   type TokenKind,
 } from "../lex/cursor.ts";
 import type { Dialect } from "../dialect.ts";
 import { nextSignificant } from "../lex/lex.ts";
-import { decodeIdentifier, decodeString } from "../lex/literal.ts";
+import {
+  decodeIdentifier,
+  decodeIdentifierSteps,
+  decodeString,
+  decodeStringSteps,
+} from "../lex/literal.ts";
+import type { Steps } from "../reading/steps.ts";
 import type { NamePart, SettingValue } from "./statement.ts";
 import { nextInStatement, walkStatement, type StatementWalk } from "../lex/statement.ts";
 
@@ -23,10 +29,12 @@ import { nextInStatement, walkStatement, type StatementWalk } from "../lex/state
 export interface Token {
   readonly kind: TokenKind;
   readonly text: string;
-  /** The text in upper case for words, otherwise the text. */
+  /** The text in upper case for words, otherwise the text. To be compared with words that are known, as `upperWord`. */
   readonly upper: string;
   readonly start: number;
   readonly end: number;
+  /** What a long string or quoted name stands for; undefined where nobody has decoded it yet. */
+  decoded: { readonly text: string | undefined } | undefined;
 }
 
 /** Mutable while one statement is read. */
@@ -44,6 +52,9 @@ export interface TokenReader {
 /** Most tokens kept of one statement. */
 const tokensMax = 1_000;
 
+/** Characters of a token that is decoded in one go. */
+const decodedUnits = 16 * 1024;
+
 /** A reader over the only statement of a text; undefined when there is none, several, or it can not be lexed. */
 export function readTokens(sql: string, dialect: Dialect): TokenReader | undefined {
   const cursor = openSql(sql, dialect);
@@ -58,8 +69,26 @@ export function readTokens(sql: string, dialect: Dialect): TokenReader | undefin
 export function keepToken(tokens: Token[], cursor: SqlCursor): void {
   if (tokens.length === tokensMax) return;
   const text = tokenText(cursor);
-  const upper = cursor.kind === "word" ? asciiUpper(text) : text;
-  tokens.push({ kind: cursor.kind, text, upper, start: cursor.start, end: cursor.end });
+  const { kind, start, end } = cursor;
+  const upper = kind === "word" ? upperWord(cursor) : text;
+  tokens.push({ kind, text, upper, start, end, decoded: undefined });
+}
+
+/** Decodes the long ones among the strings and quoted names, for who reads the tokens next. */
+export function* decodeAhead(tokens: readonly Token[], dialect: Dialect): Steps<void> {
+  for (const token of tokens) {
+    if (token.text.length <= decodedUnits) continue;
+    if (token.kind === "string") {
+      token.decoded = { text: yield* decodeStringSteps(token.text, dialect) };
+    } else if (token.kind === "quotedIdentifier") {
+      token.decoded = { text: yield* decodeIdentifierSteps(token.text, dialect) };
+    }
+  }
+}
+
+/** The value of a string token. */
+export function stringOf({ decoded, text }: Token, dialect: Dialect): string | undefined {
+  return decoded === undefined ? decodeString(text, dialect) : decoded.text;
 }
 
 /** A reader over the tokens that were kept of a statement, the only one of its text, when it was walked to its end. */
@@ -129,7 +158,8 @@ export function takeNamePart(reader: TokenReader): NamePart | undefined {
 function namePartOf(token: Token | undefined, dialect: Dialect): NamePart | undefined {
   if (token?.kind === "word") return { text: token.text, quoted: false };
   if (token?.kind !== "quotedIdentifier") return undefined;
-  const text = decodeIdentifier(token.text, dialect);
+  const { decoded } = token;
+  const text = decoded === undefined ? decodeIdentifier(token.text, dialect) : decoded.text;
   return text === undefined ? undefined : { text, quoted: true };
 }
 
@@ -189,7 +219,7 @@ function valueOf(reader: TokenReader, tokens: readonly Token[]): SettingValue | 
 function plainValueOf(token: Token, dialect: Dialect): SettingValue | undefined {
   if (token.kind === "number") return { kind: "number", text: token.text };
   if (token.kind === "string") {
-    const text = decodeString(token.text, dialect);
+    const text = stringOf(token, dialect);
     return text === undefined ? undefined : { kind: "text", text };
   }
   if (token.upper === "DEFAULT") return { kind: "default" };
