@@ -74,7 +74,7 @@ export const rooms = {
     reading: [],
     lex: ["reading"],
     classify: ["lex", "reading"],
-    session: ["lex"],
+    session: ["lex", "reading"],
     rewrite: ["lex", "reading"],
     mask: ["lex", "reading"],
     shape: ["lex", "reading"],

@@ -1,20 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Dialect } from "../dialect.ts";
-import { inOneGo } from "../reading/steps.ts";
 import { openSql } from "./cursor.ts";
 import { nextToken } from "./lex.ts";
-import {
-  decodeIdentifier,
-  decodeIdentifierSteps,
-  decodeString,
-  decodeStringSteps,
-} from "./literal.ts";
+import { decodeIdentifier, decodeString, longIdentifiers, longStrings } from "./literal.ts";
 
 const units = `a \u00e4 '' "" \`\` \\' \\\\ \\n \\x41 \\101 \\7 \\u0041 \\U00000041 \\%`.split(" ");
 const dialects: readonly Dialect[] = ["postgres", "mysql", "clickhouse"];
 
-describe("decodeStringSteps", () => {
+describe("longStrings", () => {
   it("finds in parts what is found in one go, wherever the parts end", () => {
     const unit = fc.constantFrom(...units);
     const run = fc
@@ -31,8 +25,8 @@ describe("decodeStringSteps", () => {
           fc.pre(
             nextToken(cursor) && cursor.kind !== "unterminated" && cursor.end === token.length,
           );
-          expect(inOneGo(decodeStringSteps(token, dialect))).toBe(decodeString(token, dialect));
-          const name = inOneGo(decodeIdentifierSteps(token, dialect));
+          expect(longStrings(dialect)(token)).toBe(decodeString(token, dialect));
+          const name = longIdentifiers(dialect)(token);
           expect(name).toBe(decodeIdentifier(token, dialect));
         },
       ),
@@ -41,7 +35,7 @@ describe("decodeStringSteps", () => {
 
   it("decodes a few thousand characters at a time", () => {
     for (const unit of ["a", "''", "\\n"]) {
-      const steps = decodeStringSteps(`'${unit.repeat(100_000)}'`, "mysql");
+      const steps = longStrings("mysql").ahead(`'${unit.repeat(100_000)}'`);
       let count = 0;
       while (steps.next().done !== true) count += 1;
       expect(count).toBeGreaterThanOrEqual(24);

@@ -8,6 +8,7 @@
 import { openSql, upperWord, type LexDoubt } from "../lex/cursor.ts";
 import type { Dialect } from "../dialect.ts";
 import { nextSignificant } from "../lex/lex.ts";
+import { decodeString } from "../lex/literal.ts";
 import type { StatementWalk } from "../lex/statement.ts";
 import type { Steps } from "../reading/steps.ts";
 import { readSet } from "./set.ts";
@@ -20,7 +21,6 @@ import {
   peekToken,
   readerOver,
   readTokens,
-  stringOf,
   takeFoldedName,
   takeOneOf,
   takePath,
@@ -213,8 +213,7 @@ function readExecute(reader: TokenReader): SessionStatement | undefined {
 }
 
 function readImmediate(reader: TokenReader): SessionStatement | undefined {
-  const token = peekToken(reader);
-  const sql = token === undefined ? undefined : stringOf(token, reader.dialect);
+  const sql = decodeString(peekToken(reader)?.text ?? "", reader.dialect);
   reader.at += 1;
   const values = takeArguments(reader);
   if (sql === undefined || values === undefined || !atEnd(reader)) return undefined;

@@ -15,12 +15,7 @@ import {
 } from "../lex/cursor.ts";
 import type { Dialect } from "../dialect.ts";
 import { nextSignificant } from "../lex/lex.ts";
-import {
-  decodeIdentifier,
-  decodeIdentifierSteps,
-  decodeString,
-  decodeStringSteps,
-} from "../lex/literal.ts";
+import { decodeIdentifier, decodeString, longIdentifiers, longStrings } from "../lex/literal.ts";
 import type { Steps } from "../reading/steps.ts";
 import type { NamePart, SettingValue } from "./statement.ts";
 import { nextInStatement, walkStatement, type StatementWalk } from "../lex/statement.ts";
@@ -33,8 +28,6 @@ export interface Token {
   readonly upper: string;
   readonly start: number;
   readonly end: number;
-  /** What a long string or quoted name stands for; undefined where nobody has decoded it yet. */
-  decoded: { readonly text: string | undefined } | undefined;
 }
 
 /** Mutable while one statement is read. */
@@ -52,9 +45,6 @@ export interface TokenReader {
 /** Most tokens kept of one statement. */
 const tokensMax = 1_000;
 
-/** Characters of a token that is decoded in one go. */
-const decodedUnits = 16 * 1024;
-
 /** A reader over the only statement of a text; undefined when there is none, several, or it can not be lexed. */
 export function readTokens(sql: string, dialect: Dialect): TokenReader | undefined {
   const cursor = openSql(sql, dialect);
@@ -71,24 +61,15 @@ export function keepToken(tokens: Token[], cursor: SqlCursor): void {
   const text = tokenText(cursor);
   const { kind, start, end } = cursor;
   const upper = kind === "word" ? upperWord(cursor) : text;
-  tokens.push({ kind, text, upper, start, end, decoded: undefined });
+  tokens.push({ kind, text, upper, start, end });
 }
 
 /** Decodes the long ones among the strings and quoted names, for who reads the tokens next. */
 export function* decodeAhead(tokens: readonly Token[], dialect: Dialect): Steps<void> {
-  for (const token of tokens) {
-    if (token.text.length <= decodedUnits) continue;
-    if (token.kind === "string") {
-      token.decoded = { text: yield* decodeStringSteps(token.text, dialect) };
-    } else if (token.kind === "quotedIdentifier") {
-      token.decoded = { text: yield* decodeIdentifierSteps(token.text, dialect) };
-    }
+  for (const { kind, text } of tokens) {
+    if (kind === "string") yield* longStrings(dialect).ahead(text);
+    if (kind === "quotedIdentifier") yield* longIdentifiers(dialect).ahead(text);
   }
-}
-
-/** The value of a string token. */
-export function stringOf({ decoded, text }: Token, dialect: Dialect): string | undefined {
-  return decoded === undefined ? decodeString(text, dialect) : decoded.text;
 }
 
 /** A reader over the tokens that were kept of a statement, the only one of its text, when it was walked to its end. */
@@ -158,8 +139,7 @@ export function takeNamePart(reader: TokenReader): NamePart | undefined {
 function namePartOf(token: Token | undefined, dialect: Dialect): NamePart | undefined {
   if (token?.kind === "word") return { text: token.text, quoted: false };
   if (token?.kind !== "quotedIdentifier") return undefined;
-  const { decoded } = token;
-  const text = decoded === undefined ? decodeIdentifier(token.text, dialect) : decoded.text;
+  const text = decodeIdentifier(token.text, dialect);
   return text === undefined ? undefined : { text, quoted: true };
 }
 
@@ -219,7 +199,7 @@ function valueOf(reader: TokenReader, tokens: readonly Token[]): SettingValue | 
 function plainValueOf(token: Token, dialect: Dialect): SettingValue | undefined {
   if (token.kind === "number") return { kind: "number", text: token.text };
   if (token.kind === "string") {
-    const text = stringOf(token, dialect);
+    const text = decodeString(token.text, dialect);
     return text === undefined ? undefined : { kind: "text", text };
   }
   if (token.upper === "DEFAULT") return { kind: "default" };
