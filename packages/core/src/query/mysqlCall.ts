@@ -25,6 +25,16 @@ export interface MysqlCall {
   readonly files?: MysqlFiles | undefined;
 }
 
+/** What stands in front of a text for its own variables. A server without such says so in its own words. */
+export function settingsOf({ settings }: Pick<MysqlCall, "settings">): string {
+  return settings === undefined ? "" : `SET STATEMENT ${settings} FOR `;
+}
+
+/** A statement with its variables: what its record says, and what its client wrote but for blanks and comments. */
+export function withSettings(sql: string, call: MysqlCall | undefined): string {
+  return call?.settings === undefined ? sql : settingsOf(call) + sql;
+}
+
 /** What `SET TRANSACTION` said of the next transaction alone. One of both at least is there. */
 export type NextTransaction = Pick<TransactionModes, "isolation" | "readOnly">;
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Backend } from "../port/backend.ts";
+import { Home } from "../query/home.ts";
+import { withSettings } from "../query/mysqlCall.ts";
 import { virtualHost } from "../rig/virtual.ts";
 import { queryOf } from "../run/rig/plane.ts";
+import { digestReading } from "../sql/mask/fingerprint.ts";
 import { literalReading } from "../sql/mask/literals.ts";
 import { maskReading } from "../sql/mask/mask.ts";
 import type { Steps } from "../sql/reading/steps.ts";
@@ -22,6 +25,20 @@ describe("inWordsOf", () => {
     expect(stepsOf(literalReading("postgres").ahead(client))).toBe(0);
     expect(stepsOf(literalReading("mysql").ahead(engine))).toBe(0);
     expect(stepsOf(maskReading("mysql").ahead(engine))).toBe(0);
+  });
+
+  it("reads a long text with its variables in front, as its record will have it", async () => {
+    const sql = `select 1${", 'b'".repeat(20_000)}`;
+    const call = { home: new Home(), foundRows: false, ignoreSpace: false, settings: "a = 1" };
+    const query = {
+      ...askedOf(sql),
+      session: { ...askedOf(sql).session, dialect: "mysql" },
+    } as const;
+    await inWordsOf({ ...query, mysql: call }, writingOf(true));
+    const recorded = withSettings(sql, call);
+    expect(recorded).toMatch(/^SET STATEMENT a = 1 FOR select 1, /);
+    expect(digestReading("mysql").knows(recorded)).toBe(true);
+    expect(literalReading("mysql").knows(recorded)).toBe(true);
   });
 
   it("reads nothing for a record that keeps its texts", async () => {

@@ -6,6 +6,7 @@
 import { abortError, type GatewayError } from "../error.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
+import { withSettings } from "../query/mysqlCall.ts";
 import { err, type Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { readLongText } from "../sql/longText.ts";
@@ -30,7 +31,7 @@ export interface Writing {
 }
 
 /** What is written, and in whose lexis it stands. */
-interface Asked extends Pick<Translatable, "sql" | "session"> {
+interface Asked extends Pick<Translatable, "sql" | "session" | "mysql"> {
   readonly text: string;
   readonly from: Dialect;
 }
@@ -47,9 +48,9 @@ export function inWordsOf(query: Translatable, writing: Writing): EngineSql | Pr
 
 /** A translated text stands in the engine's own lexis; without one it is the client's. */
 function askedOf(query: Translatable, made: string | undefined, { backend }: Writing): Asked {
-  const { sql, session, allowedSql } = query;
-  if (made === undefined) return { sql, session, text: allowedSql, from: session.dialect };
-  return { sql, session, text: made, from: backend?.dialect ?? "generic" };
+  const { sql, session, mysql, allowedSql } = query;
+  if (made === undefined) return { sql, session, mysql, text: allowedSql, from: session.dialect };
+  return { sql, session, mysql, text: made, from: backend?.dialect ?? "generic" };
 }
 
 function inLexis(asked: Asked, writing: Writing): EngineSql | Promise<EngineSql> {
@@ -68,17 +69,19 @@ async function inSlices(asked: Asked, writing: Writing): Promise<EngineSql> {
 }
 
 function* stepsOf(
-  { sql, text, from, session }: Asked,
+  { sql, text, from, session, mysql }: Asked,
   { backend, recordsMasked }: Writing,
 ): Steps<EngineSql> {
   const dialect = backend?.dialect ?? "generic";
-  if (recordsMasked) yield* literalReading(session.dialect).ahead(sql);
+  const recorded = withSettings(sql, mysql);
+  if (recordsMasked) yield* literalReading(session.dialect).ahead(recorded);
   const written = yield* relexSteps(text, from, dialect);
   if (!written.ok) return written;
   // The frontend has already limited the number of tokens.
   const along = backend?.readAlong?.(written.value);
   yield* readLongText(written.value, dialect, Number.POSITIVE_INFINITY, along);
   if (backend?.readAhead !== undefined) yield* backend.readAhead(written.value);
+  if (recorded !== sql) yield* readLongText(recorded, session.dialect, Number.POSITIVE_INFINITY);
   if (!recordsMasked) return written;
   yield* literalReading(dialect).ahead(written.value);
   // Of the client's own text the record shows the digest.

@@ -35,7 +35,10 @@ export interface Translator {
   ): Translation | Promise<Translation>;
 }
 
-export type Translatable = Pick<Admitted, "sql" | "allowedSql" | "session" | "statement" | "group">;
+export type Translatable = Pick<
+  Admitted,
+  "sql" | "allowedSql" | "session" | "statement" | "group" | "mysql"
+>;
 
 /** Statements that read or change data. All others are about the session or the engine, and go as they are. */
 const translatedKinds: ReadonlySet<StatementKind> = new Set<StatementKind>([

@@ -11,6 +11,7 @@ import {
 import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
+import { settingsOf } from "@gateway/core/query/mysqlCall.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -35,7 +36,7 @@ import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
 import { stillBusy, transactionOver } from "./errors.ts";
 import { judge } from "./sql/guard.ts";
-import { ownIn, settingsOf } from "./sql/own.ts";
+import { ownIn } from "./sql/own.ts";
 import { textFor } from "./sql/strings.ts";
 
 /** How long a server may take to end a statement before its connection is thrown away. */

@@ -1,3 +1,4 @@
+import { Home } from "@gateway/core/query/home.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { LiveQueries } from "@gateway/core/run/step/live.ts";
 import { queryOf } from "@gateway/core/run/rig/plane.ts";
@@ -40,6 +41,16 @@ describe("localQueries", () => {
     expect(shown("full")).toBe(sql.slice(0, 4_096));
     expect(shown("maskLiterals")).toMatch(/^select \?, a, /);
     expect(shown("metadata")).toBe("");
+  });
+
+  it("shows the variables of a statement alone with it, without their values", () => {
+    const { live, host } = liveOf();
+    const call = { home: new Home(), foundRows: false, ignoreSpace: false, settings: "a = 'x'" };
+    const query = { ...queryOf("select 1", { dialect: "mysql" }), mysql: call };
+    live.open(query, host.clock, new AbortController().signal);
+    const shown = (mode: "full" | "maskLiterals") => localQueries(live, () => mode).list()[0]?.sql;
+    expect(shown("full")).toBe("SET STATEMENT a = 'x' FOR select 1");
+    expect(shown("maskLiterals")).toBe("set statement a = ? for select ?");
   });
 
   it("cancels for an operator what is here, and says when it is not", () => {

@@ -3,6 +3,7 @@ import type { LocalQueries, LocalQuery } from "@gateway/control/deps.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { LiveQueries, LiveView } from "@gateway/core/run/step/live.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
+import { withSettings } from "@gateway/core/query/mysqlCall.ts";
 import { redactSql, type Redaction } from "@gateway/core/record/redact.ts";
 
 /** Text shown of one statement; a list of a thousand must stay small whatever clients send. */
@@ -25,7 +26,8 @@ export function localQueries(
 
 function localQueryOf(view: LiveView, redaction: Redaction): LocalQuery {
   const { query, state, position, group, cluster, createdAt, rows } = view;
-  const { session, sql } = query;
+  const { session, mysql } = query;
+  const sql = withSettings(query.sql, mysql);
   const dialects = [session.dialect, view.targetDialect ?? session.dialect];
   return {
     id: query.id,

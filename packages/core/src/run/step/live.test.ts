@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError } from "../../error.ts";
+import { Home } from "../../query/home.ts";
+import { redact } from "../../record/redact.ts";
 import { virtualHost } from "../../rig/virtual.ts";
 import { batchOf, columnOf } from "../../type/build.ts";
 import { queryOf } from "../rig/plane.ts";
@@ -82,6 +84,34 @@ describe("LiveQuery", () => {
     expect(record.finishedAt - record.createdAt).toBe(500);
     expect(record).toMatchObject({ status: "finished", errorCode: undefined });
   });
+});
+
+describe("the record of a statement with variables of its own", () => {
+  const sql = "select a from t where b = 'c'";
+  const settings = "max_statement_time = 1, sql_mode = 'ANSI'";
+
+  it("says them too, and no translation where the engine got it as it is", () => {
+    const record = recordOf(sql);
+    expect(record.sql).toBe(`SET STATEMENT ${settings} FOR ${sql}`);
+    expect(record.translatedSql).toBeUndefined();
+    expect(recordOf("select 1").translatedSql).toBe("select 1");
+  });
+
+  it("masks their values as all others", () => {
+    const { sql: masked } = redact(recordOf(sql), "maskLiterals");
+    expect(masked).toBe(
+      "set statement max_statement_time = ?, sql_mode = ? for select a from t where b = ?",
+    );
+  });
+
+  function recordOf(engineSql: string) {
+    const host = virtualHost(1);
+    const call = { home: new Home(), foundRows: false, ignoreSpace: false, settings };
+    const query = { ...queryOf(sql, { dialect: "mysql" }), mysql: call };
+    const live = new LiveQueries().open(query, host.clock, new AbortController().signal);
+    live.engineSql = engineSql;
+    return live.close(done, { revision: "r", worker: undefined });
+  }
 });
 
 describe("LiveQueries", () => {

@@ -14,6 +14,7 @@ import { batchBytes } from "../../type/size.ts";
 import { Canceller } from "../../tool/canceller.ts";
 import { Members, type Membership } from "../../tool/members.ts";
 import type { LastEvent, QueryStats } from "../../query/event.ts";
+import { withSettings } from "../../query/mysqlCall.ts";
 import type { Identified, Query, QueryId, QueryLimits, Session } from "../../query/query.ts";
 
 /** Where a query is now, for lists. */
@@ -168,7 +169,7 @@ export class LiveQuery implements LiveView {
     // What the client was told of its times is what the record says.
     const told = last.kind === "done" && last.stats === this.#told ? this.#told : this.stats();
     const { queueMs, executionMs } = told;
-    const { id, sql, session } = this.query;
+    const { id, sql, session, mysql } = this.query;
     const error = last.kind === "failed" ? last.error : undefined;
     return {
       proxyQueryId: id,
@@ -186,7 +187,7 @@ export class LiveQuery implements LiveView {
       catalog: session.catalog,
       schema: session.schema,
       tags: this.tags.size === 0 ? noTags : Object.fromEntries(this.tags),
-      sql,
+      sql: withSettings(sql, mysql),
       translatedSql: this.engineSql === sql ? undefined : this.engineSql,
       sourceDialect: session.dialect,
       targetDialect: this.targetDialect,

@@ -1,5 +1,4 @@
 /** Statements about the connection itself, which are not sent as they are. */
-import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import { usedDatabase, variablesSet } from "../../starRocks/client/session.ts";
 
@@ -8,8 +7,3 @@ export const ownIn = remembered(
   (sql) => ({ database: usedDatabase(sql), variables: variablesSet(sql, "either") }),
   { textsMax: 1_000, lengthMax: 2_000 },
 );
-
-/** What stands in front of a text for its own variables. A server without such says so in its own words. */
-export function settingsOf({ settings }: Pick<MysqlCall, "settings">): string {
-  return settings === undefined ? "" : `SET STATEMENT ${settings} FOR `;
-}

@@ -1,5 +1,6 @@
+import { readStatement, statementReading } from "@gateway/core/sql/statement.ts";
 import { describe, expect, it } from "vitest";
-import { setStatementOf } from "./setStatement.ts";
+import { setStatementOf, setStatementsAhead } from "./setStatement.ts";
 
 describe("setStatementOf", () => {
   it.each([
@@ -45,5 +46,17 @@ describe("setStatementOf", () => {
     "",
   ])("leaves %s to others", (sql) => {
     expect(setStatementOf(sql)).toBeUndefined();
+  });
+});
+
+describe("setStatementsAhead", () => {
+  it("reads a long statement behind the variables in steps, and so as it is read by itself", () => {
+    const behind = `insert into t values (1)${",(2)".repeat(30_000)}`;
+    const steps = setStatementsAhead(`select 1; set statement a = 1 for ${behind}`);
+    let count = 0;
+    while (steps.next().done !== true) count += 1;
+    expect(count).toBeGreaterThan(1_000);
+    expect(statementReading("mysql").knows(behind)).toBe(true);
+    expect(readStatement(behind, "mysql")).toMatchObject({ kind: "insert", writes: true });
   });
 });

@@ -5,6 +5,10 @@
  */
 import { openSql, tokenText, upperWord, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { slicesReading } from "@gateway/core/sql/lex/split.ts";
+import { readLongText } from "@gateway/core/sql/longText.ts";
+import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 
 export interface SetStatement {
   /** Each as in a SET of the session. */
@@ -38,6 +42,16 @@ export function setStatementOf(source: string): SetStatement | undefined {
     if (tokenText(cursor) !== ",") return undefined;
   }
   return undefined;
+}
+
+/** Reads in steps what stands behind the variables in each long statement of a text: it is a statement of its own. */
+export function* setStatementsAhead(text: string): Steps<void> {
+  for (const { start, end } of slicesReading("mysql")(text)) {
+    if (end - start <= longTextUnits) continue;
+    const apart = setStatementOf(text.slice(start, end));
+    if (apart !== undefined && apart.source.length > longTextUnits)
+      yield* readLongText(apart.source, "mysql", Number.POSITIVE_INFINITY);
+  }
 }
 
 function takes(cursor: SqlCursor, word: string): boolean {

@@ -37,7 +37,7 @@ import { readOne, type ReadStatement, type TextReader } from "../read/reading.ts
 import { relayedOf, relays, takeAttributes, underSettings } from "./relaying.ts";
 import { tellsFoundRows } from "./rowCount.ts";
 import { namesServerVariables, refreshVariables, setsThemOnly } from "./userVariables.ts";
-import { runStatement, type BoundStatement } from "./statement.ts";
+import { boundAsIs, runStatement, type BoundStatement } from "./statement.ts";
 import { textOf, type Text } from "./text.ts";
 import { abandon, commitOpen, inTransaction } from "./transaction.ts";
 
@@ -195,14 +195,8 @@ export class Dispatcher {
     const isServers = local?.kind === "error" && relayed !== undefined && setsThemOnly(source);
     if (local !== undefined && !isServers) return this.#local(local, form, source);
     if (relayed !== undefined) {
-      const { statement } = read;
-      const sql = source;
-      const otherwise = otherwiseOf(read);
-      return runStatement(
-        responder,
-        { source, statement, sql, parameters: [], otherwise, relayed },
-        form,
-      );
+      const bound = boundAsIs(source, read.statement, relayed, otherwiseOf(read));
+      return runStatement(responder, bound, form);
     }
     const text = read.forwarded;
     if (!text.ok) return responder.putError(text.error);
@@ -223,8 +217,7 @@ export class Dispatcher {
     const { read, relayed, local } = own;
     const { source, statement } = read;
     if (local !== undefined) return this.#local(local, form, source);
-    const more = { sql: source, parameters: [], otherwise: undefined };
-    return runStatement(responder, { source, statement, ...more, relayed }, form);
+    return runStatement(responder, boundAsIs(source, statement, relayed), form);
   }
 
   /** A SET of other variables, which may read user variables that the server has. */

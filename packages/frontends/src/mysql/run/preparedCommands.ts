@@ -35,7 +35,7 @@ import type { CatalogSql } from "../catalog/informationSchema.ts";
 import { withLiterals } from "../value/literals.ts";
 import { boundValues, typedValues, unknown, valuesRead } from "../value/bound.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
-import { relayedOf, takeExecution, underSettings, type Relayed } from "./relaying.ts";
+import { executing, relayedOf, takeExecution, underSettings, type Relayed } from "./relaying.ts";
 import { namesServerVariables, setsThemOnly } from "./userVariables.ts";
 import {
   engineStatement,
@@ -169,7 +169,7 @@ function executeOnServer(
     ...values.value,
     ...(wantsCursor && { cursor: { wanted: 0 } }),
   };
-  const own = sessionKinds.has(statement.kind) ? relayed : { ...relayed, execution };
+  const own = sessionKinds.has(statement.kind) ? relayed : executing(relayed, execution);
   const asked = { source, statement, sql, parameters: [], otherwise: undefined, relayed: own };
   return wantsCursor ? openCursor(parts, id, asked) : runStatement(responder, asked, binaryForm);
 }

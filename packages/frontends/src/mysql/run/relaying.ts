@@ -29,8 +29,8 @@ export interface Relayed {
   readonly statement: Statement;
   /** Of a prepared statement. */
   readonly execution: MysqlExecution | undefined;
-  /** Variables of the statement alone. */
-  readonly settings?: string | undefined;
+  /** Variables of the statement alone; undefined for most. */
+  readonly settings: string | undefined;
 }
 
 /** True where statements may reach nothing else than servers that speak MySQL. */
@@ -60,7 +60,12 @@ export function relayedOf(
 ): Relayed | undefined {
   return hasCode(statement.sql) || !relays(responder)
     ? undefined
-    : { statement, execution: undefined };
+    : { statement, execution: undefined, settings: undefined };
+}
+
+/** The same with the values of one execution. One literal: a spread makes a hidden class anew for each query. */
+export function executing({ statement, settings }: Relayed, execution: MysqlExecution): Relayed {
+  return { statement, execution, settings };
 }
 
 /** A statement under variables of its own. */
@@ -102,7 +107,11 @@ export function underSettings(
   if (relayed === undefined) return undefined;
   const asksVariables = apart.source.includes("@@");
   const local = knows && !asksVariables ? answerLocally(apart.source) : undefined;
-  return { read, relayed: { ...relayed, settings: apart.assignments }, local };
+  return { read, relayed: under(apart.assignments, relayed), local };
+}
+
+function under(settings: string, { statement, execution }: Relayed): Relayed {
+  return { statement, execution, settings };
 }
 
 function refusalOf(

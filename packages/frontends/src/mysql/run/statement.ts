@@ -30,6 +30,16 @@ export interface BoundStatement {
   readonly relayed?: Relayed | undefined;
 }
 
+/** A text that goes on in its client's own words. */
+export function boundAsIs(
+  source: string,
+  statement: StatementClass,
+  relayed: Relayed,
+  otherwise?: string,
+): BoundStatement {
+  return { source, statement, sql: source, parameters: [], otherwise, relayed };
+}
+
 /** What the engine is asked. */
 export interface EngineStatement {
   readonly sql: string;

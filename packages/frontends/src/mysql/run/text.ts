@@ -18,6 +18,7 @@ import { errorReply, ownErrors } from "../errors.ts";
 import type { Charset } from "../session/charset.ts";
 import { hasPlainBackslashes } from "../session/clientSession.ts";
 import { forwardedAhead } from "../read/forward.ts";
+import { setStatementsAhead } from "../read/setStatement.ts";
 import { sessionWordsAhead } from "../read/sessionWords.ts";
 import { hasVariables } from "./userVariables.ts";
 
@@ -91,6 +92,6 @@ function admitted(responder: Responder, sql: string, room = false): Text | Promi
 
 /** `isOwn`: it goes on in the client's own words, and is written anew for nobody. */
 function* aheadOf(text: string, hasOwn: boolean, isOwn: boolean): Steps<boolean> {
-  if (!isOwn) yield* forwardedAhead(text);
+  yield* isOwn ? setStatementsAhead(text) : forwardedAhead(text);
   return yield* sessionWordsAhead(text, hasOwn);
 }
