@@ -10,6 +10,7 @@ import {
   charsetOf,
   type Charset,
 } from "@gateway/wire/postgres/charset/charset.ts";
+import { isJis, jisNames } from "@gateway/wire/postgres/charset/jis2004.ts";
 import { isSeveralBytes } from "@gateway/wire/postgres/charset/severalBytes.ts";
 import { emptyDatabase } from "./postgresDatabase.ts";
 
@@ -42,6 +43,7 @@ const longer: Readonly<Record<string, Places>> = {
   EUC_KR: [[0x8f, 0x8f], high, high],
   JOHAB: [[0x8f, 0x8f], high, high],
   EUC_TW: [[0x8e, 0x8e], [0xa1, 0xb0], high, high],
+  EUC_JIS_2004: [[0x8f, 0x8f], high, high],
   GB18030: [
     [0x81, 0x84],
     [0x30, 0x39],
@@ -56,7 +58,12 @@ const refused: Readonly<Record<string, number>> = {
   BIG5: 7,
   // They changed places between the editions of the standard.
   GB18030: 38,
+  // ASCII in two bytes.
+  SHIFT_JIS_2004: 2,
 };
+
+/** How many the server alone writes and reads again. */
+const unwritten: Readonly<Record<string, number>> = { BIG5: 1, GB18030: 38 };
 
 describe.each(charsetNames)("%s", (name) => {
   const charset = charsetFor(name);
@@ -65,7 +72,7 @@ describe.each(charsetNames)("%s", (name) => {
     const other: string[] = [];
     let missing = 0;
     const more = longer[name] ?? [];
-    for (const places of isSeveralBytes(name) ? [one, two, more] : [one]) {
+    for (const places of isSeveralBytes(name) || isJis(name) ? [one, two, more] : [one]) {
       for (const { b, t } of await readBy(places, name)) {
         const text = charset.decode(b);
         if (t === null || text === t) continue;
@@ -92,7 +99,7 @@ describe.each(charsetNames)("%s", (name) => {
     });
     expect(other).toEqual([]);
     const missing = rows.filter(({ c }) => charset.encode(c) === undefined);
-    expect(missing.length).toBe(name === "BIG5" ? 1 : (refused[name] ?? 0));
+    expect(missing.length).toBe(unwritten[name] ?? 0);
   });
 });
 
@@ -110,6 +117,26 @@ it("GB18030 has all of Unicode beyond the first plane, as the server has it", as
     expect(charset.decode(bytes) === all).toBe(true);
   }
 });
+
+it.each(jisNames)(
+  "%s writes what it reads as the server does, of two code points too",
+  async (name) => {
+    const charset = charsetFor(name);
+    const texts = new Set<string>();
+    for (const places of [two, longer[name] ?? []])
+      for (const { t } of await readBy(places, name))
+        if (t !== null && charset.encode(t) !== undefined) texts.add(t);
+    const { rows } = await client.query<{ t: string; b: Buffer }>(
+      "select t, written(t, $2) b from unnest($1::text[]) t",
+      [[...texts], name],
+    );
+    expect(rows.filter(({ t }) => Array.from(t).length === 2).length).toBeGreaterThanOrEqual(25);
+    expect(rows.filter(({ t }) => (t.codePointAt(0) ?? 0) > 0xffff).length).toBeGreaterThanOrEqual(
+      303,
+    );
+    expect(rows.filter(({ t, b }) => Buffer.compare(b, charset.encode(t) ?? b) !== 0)).toEqual([]);
+  },
+);
 
 async function readBy(
   places: Places,

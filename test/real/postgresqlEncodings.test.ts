@@ -34,6 +34,8 @@ const samples = [
   ["JOHAB", "뷁"],
   ["GB18030", "🀄"],
   ["LATIN10", "ț"],
+  ["EUC_JIS_2004", "\u{20089}"],
+  ["SHIFT_JIS_2004", "噂"],
 ] as const;
 
 describe.each(["session", "transaction", "statement"])("pooled by %s", (poolMode) => {
@@ -178,6 +180,8 @@ describe.each(["session", "transaction", "statement"])("pooled by %s", (poolMode
     ["GB18030", [0x81, 0x30, 0x81, 0x30]],
     ["EUC_TW", [0x8e, 0xa2, 0xa1, 0xa1]],
     ["UHC", [0x81, 0x41]],
+    ["SHIFT_JIS_2004", [0x95, 0x5c]],
+    ["EUC_JIS_2004", [0x8f, 0xa1, 0xa1]],
   ] as const)("a byte of a character of %s ends no literal", async (encoding, char) => {
     await using client = await through({ client_encoding: encoding });
     const bytes = Buffer.from(char);

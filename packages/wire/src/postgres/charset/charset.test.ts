@@ -37,6 +37,8 @@ const digests = {
   UHC: "59d9bb8bf2d94646",
   JOHAB: "f0a5fd5beead619a",
   EUC_TW: "cf00227e03f137e0",
+  EUC_JIS_2004: "2a0627467359fbf4",
+  SHIFT_JIS_2004: "2c40459d1c15c71a",
 } as const;
 
 describe("charsetOf", () => {
@@ -86,6 +88,16 @@ describe("charsetOf", () => {
     ["EUC_TW", [0xc4, 0xa1], "一"],
     ["EUC_TW", [0x8e, 0xa2, 0xf2, 0xc4], "龘"],
     ["GB18030", [0x95, 0x32, 0x82, 0x36], "\u{20000}"],
+    ["EUC_JIS_2004", [0x8f, 0xa1, 0xa1], "\u{20089}"],
+    ["EUC_JIS_2004", [0xa4, 0xf7], "か\u309a"],
+    ["EUC_JIS_2004", [0xab, 0xc4], "æ\u0300"],
+    ["EUC_JIS_2004", [0xab, 0xe5], "\u02e9\u02e5"],
+    ["EUC_JIS_2004", [0x8e, 0xb1], "ｱ"],
+    ["SHIFT_JIS_2004", [0xf0, 0x40], "\u{20089}"],
+    ["SHIFT_JIS_2004", [0x82, 0xf5], "か\u309a"],
+    ["SHIFT_JIS_2004", [0x95, 0x5c], "表"],
+    ["SHIFT_JIS_2004", [0x81, 0x50], "￣"],
+    ["SHIFT_JIS_2004", [0xb1], "ｱ"],
   ])("%s has %j for a character", (name, bytes, text) => {
     const charset = charsetFor(name);
     expect(charset.decode(Uint8Array.from(bytes))).toBe(text);
@@ -108,6 +120,12 @@ describe("charsetOf", () => {
     ["EUC_TW", [0x8e, 0xa2, 0xf2]],
     ["EUC_JP", [0x8f, 0xb0, 0x5c]],
     ["WIN1252", [0x81]],
+    ["EUC_JIS_2004", [0x8f, 0xa1, 0x5c]],
+    ["EUC_JIS_2004", [0xa4]],
+    ["EUC_JIS_2004", [0x8e, 0x27]],
+    ["SHIFT_JIS_2004", [0x95, 0x27]],
+    ["SHIFT_JIS_2004", [0x81, 0x5f]],
+    ["SHIFT_JIS_2004", [0x81, 0xb0]],
   ])("%s takes no quotation mark or end into a character: %j", (name, bytes) => {
     expect(charsetFor(name).decode(Uint8Array.from(bytes))).toBeUndefined();
   });
@@ -122,6 +140,17 @@ describe("charsetOf", () => {
     ["GB18030", [0xfe, 0x59]],
   ])("%s has no character that the server has not: %j", (name, bytes) => {
     expect(charsetFor(name).decode(Uint8Array.from(bytes))).toBeUndefined();
+  });
+
+  it("says a character and the sign behind it as one where the set has them so, and else as two", () => {
+    const charset = charsetFor("EUC_JIS_2004");
+    const said = (text: string) => Buffer.from(charset.encode(text) ?? []).toString("hex");
+    expect(said("か\u309aか")).toBe("a4f7a4ab");
+    expect(said("\u02e9\u02e9")).toBe(said("\u02e9").repeat(2));
+    expect(charset.encode("あ\u309a")).toBeUndefined();
+    expect(said("\u{20089}か")).toBe("8fa1a1a4ab");
+    expect(charset.encode("か\u0301x\u0323")).toBeUndefined();
+    expect(charset.shown(Uint8Array.from([0xa4, 0xab, 0xff, 0x41]))).toBe("か?A");
   });
 
   it("has no bytes for what the set does not have", () => {

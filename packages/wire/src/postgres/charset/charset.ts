@@ -3,6 +3,7 @@
  * the server reads as it is read here; a character that the two would read in different ways is none here, so that no
  * text says one thing to whoever looks at it and another to the server.
  */
+import { isJis, jisNames, jisSet } from "./jis2004.ts";
 import { isSeveralBytes, severalBytesNames, severalBytesSet } from "./severalBytes.ts";
 import { singleByteNames, singleByteSet } from "./singleByte.ts";
 
@@ -23,7 +24,11 @@ export interface Charset extends Texts {
 }
 
 /** All of them, as PostgreSQL spells them. */
-export const charsetNames: readonly string[] = [...singleByteNames, ...severalBytesNames];
+export const charsetNames: readonly string[] = [
+  ...singleByteNames,
+  ...severalBytesNames,
+  ...jisNames,
+];
 
 /** Other names that PostgreSQL knows, without what is no letter or digit. */
 const aliases: Readonly<Record<string, string>> = {
@@ -79,12 +84,17 @@ const made = new Map<string, Charset>();
 export function charsetOf(name: string): Charset | undefined {
   let charset = made.get(name);
   if (charset === undefined) {
-    const texts = isSeveralBytes(name) ? severalBytesSet(name) : singleByteSet(name);
+    const texts = textsOf(name);
     if (texts === undefined) return undefined;
     charset = { ...texts, name };
     made.set(name, charset);
   }
   return charset;
+}
+
+function textsOf(name: string): Texts | undefined {
+  if (isJis(name)) return jisSet(name);
+  return isSeveralBytes(name) ? severalBytesSet(name) : singleByteSet(name);
 }
 
 function plain(name: string): string {
