@@ -42,6 +42,13 @@ export type ScanEstimate = { readonly bytes: number } | { readonly unknown: stri
 export interface PinnedLane extends Lane, AsyncDisposable {
   /** By which number its server knows the connection, as a statement there may ask. Missing where it has none. */
   readonly process?: number | undefined;
+  /** The same as `execute`, as a course, where the engine is asked so. */
+  course?(query: Identified, signal: AbortSignal): Course;
+  /**
+   * Whether the statement, which ran here last, may be given to `course` again, behind others of its series (`behind` in
+   * their call), before those are over. They are answered in the order in which they came. Missing where none may.
+   */
+  streams?(statement: Statement): boolean;
   /**
    * Ends the transaction. It is over even when this fails. `chains`: another one follows on this lane's connection, which
    * an engine that has `again` may begin with the same statement, as alike to this one as only the engine knows how. It

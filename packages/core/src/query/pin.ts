@@ -3,6 +3,7 @@
  * transaction. Session values carry it; only the pipeline (run.ts, pinned.ts) opens and ends it.
  */
 import type { GatewayError } from "../error.ts";
+import type { Statement } from "../sql/statement.ts";
 
 export interface Pin {
   readonly cluster: string;
@@ -17,6 +18,11 @@ export interface Pin {
   readonly state: "open" | "aborted" | "ended";
   /** Why it ended by itself, for the next statement; undefined where somebody ended it. */
   readonly endedBy?: GatewayError | undefined;
+  /**
+   * True where this statement ran here last, and may be sent again before the answer to it is here: it changes nothing of
+   * the session, and once one fails the server refuses all behind it. Missing where nothing is sent ahead.
+   */
+  streams?(statement: Statement): boolean;
   /** Rolls back what is open and returns slot and connection. Idempotent. Called when the client leaves. */
   end(): Promise<void>;
 }

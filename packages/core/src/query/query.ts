@@ -126,6 +126,11 @@ export interface PostgresCall {
   readonly statement?: string | undefined;
   /** Of a COPY: where the client's data comes from. */
   readonly copy?: CopySource;
+  /**
+   * It came behind another execution of its statement in one series: where the pin says so (`streams`), it may be sent
+   * before the answer to that one is here.
+   */
+  readonly behind?: boolean | undefined;
 }
 
 /** The client's side of a `COPY … FROM STDIN`. */

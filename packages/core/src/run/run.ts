@@ -18,7 +18,7 @@ import {
   type Course,
 } from "../query/course.ts";
 import { streamOf } from "../query/courseStream.ts";
-import type { LastEvent, ResultStream, Stage } from "../query/event.ts";
+import type { LastEvent, ResultStream } from "../query/event.ts";
 import { OpenQuery } from "./step/lifecycle.ts";
 import { beginTransaction } from "./transaction/begin.ts";
 import { beginKept, keepAndRun, runKept } from "./transaction/kept.ts";
@@ -53,8 +53,7 @@ function* courseOfQuery(
   let last: LastEvent | undefined;
   try {
     const { pin } = query.session;
-    const stage =
-      pin === undefined ? runUnpinned(open, plane) : courseOf(runInPin(open, pin, plane));
+    const stage = pin === undefined ? runUnpinned(open, plane) : runInPin(open, pin, plane);
     last = "kind" in stage ? stage : yield* stage;
   } catch (bug) {
     if (bug === readerLeft) throw bug;
@@ -72,10 +71,10 @@ function* courseOfQuery(
 }
 
 /** A transaction keeps the generation it began with, but not the right of a user who is gone. */
-async function* runInPin(open: OpenQuery, pin: Pin, plane: DataPlane): Stage {
+function* runInPin(open: OpenQuery, pin: Pin, plane: DataPlane): Course<LastEvent> {
   const { active } = plane.generations;
   if (active !== undefined && active.renew(open.query.session.identity) === undefined) {
-    await pin.end();
+    yield* waited(pin.end());
     yield { kind: "session", change: { kind: "unpinned", outcome: "rolledBack" } };
     return failed(gatewayError("auth.expired"));
   }

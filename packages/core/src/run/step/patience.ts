@@ -31,13 +31,16 @@ export class PatientReader {
   readonly #events: Source;
   readonly #clock: Clock;
   #grace: Disposable | undefined;
+  /** Told whenever an event was asked for: with the first, an engine is given the query. */
+  readonly #asked: (() => void) | undefined;
   #giveUp: (() => void) | undefined;
   #ignored = false;
 
-  constructor(events: ResultStream | Course, clock: Clock) {
+  constructor(events: ResultStream | Course, clock: Clock, asked?: () => void) {
     this.#events =
       Symbol.asyncIterator in events ? new StreamSource(events) : new CourseSource(events);
     this.#clock = clock;
+    this.#asked = asked;
   }
 
   /** True when the engine still works on a query that nobody waits for. */
@@ -48,7 +51,9 @@ export class PatientReader {
   /** A promise only for what is not here yet. */
   next(): Read | Promise<Read> {
     if (this.#ignored) return "ignored";
-    return this.#events.next(this.#patience);
+    const read = this.#events.next(this.#patience);
+    this.#asked?.();
+    return read;
   }
 
   /**

@@ -11,9 +11,11 @@ import type { PolicyLog } from "../../guard/told.ts";
 import type { HeldGeneration } from "../../snapshot/generation.ts";
 import { lossAskedOf, lossOf } from "../step/lost.ts";
 import type { TransactionModes } from "../../sql/session/statement.ts";
+import type { Statement } from "../../sql/statement.ts";
 import type { Pin } from "../../query/pin.ts";
+import { Places, type Occupant, type Place } from "./places.ts";
 import { Savepoints } from "./savepoints.ts";
-import type { Identified, Query, Routed } from "../../query/query.ts";
+import type { Identified, Policed, Query, Routed } from "../../query/query.ts";
 import { routedTo } from "../../query/stages.ts";
 import { identifiedOn } from "../step/identified.ts";
 
@@ -33,6 +35,8 @@ export interface Held {
 
 /** The lane as one statement has it. */
 export interface Taken extends Disposable {
+  /** Where the statement stands among those of its session on the lane. */
+  readonly place: Place;
   /** Others of the session may run between two pieces of its answer. */
   lend(): void;
   /** Has it again for the next piece. Answers why there is none: the transaction is over, or another one runs. */
@@ -51,11 +55,10 @@ export class SessionPin implements Pin {
   #state: Pin["state"] = "open";
   #idle: Disposable | undefined;
   #ending: Promise<void> | undefined;
-  #busy = false;
+  /** The statement that runs now, and those that were sent behind it. */
+  readonly #places = new Places();
   /** What the next statement is told. */
   #endedBy: GatewayError | undefined;
-  /** Ends the statement that runs now. */
-  #cancel: ((reason: GatewayError) => void) | undefined;
   readonly #watch: Disposable | undefined;
   readonly #life: Disposable | undefined;
 
@@ -68,7 +71,7 @@ export class SessionPin implements Pin {
     this.#rest();
     this.#watch = held.slot.lease?.whenLost(() => {
       this.#endedBy = gatewayError("capacity.lost");
-      if (!this.#busy) void this.end();
+      if (!this.#places.taken) void this.end();
     });
     const { lifeMs } = held;
     this.#life = lifeMs === undefined ? undefined : clock.timer(lifeMs, () => this.#outlived());
@@ -95,56 +98,84 @@ export class SessionPin implements Pin {
     return this.#endedBy;
   }
 
-  /** Takes the lane for one statement, which `cancel` ends when the transaction has to end. Refused when the transaction is over, aborted or lost, or another statement still runs. */
-  async take(cancel: (reason: GatewayError) => void): Promise<Result<Taken, GatewayError>> {
+  streams(statement: Statement): boolean {
+    return this.#state === "open" && this.#lane.streams?.(statement) === true;
+  }
+
+  /**
+   * Takes the lane for one statement, which `cancel` ends when the transaction has to end. Refused when the transaction
+   * is over, aborted or lost, or another statement still runs. One with `first` comes behind those instead, and is told
+   * when they are over.
+   */
+  take(
+    cancel: Occupant["cancel"],
+    first?: () => void,
+  ): Result<Taken, GatewayError> | Promise<Result<Taken, GatewayError>> {
     const { slot } = this.held;
-    if (lossOf(slot) !== undefined) await lossAskedOf(slot);
-    const refused = this.#refusal();
-    if (refused !== undefined) return err(refused);
-    // Between two statements the engine runs nothing of ours, so somebody else may have the slot by now.
-    const lost = lossOf(slot);
-    if (lost !== undefined) {
-      this.#endedBy = lost;
-      void this.end();
-      return err(lost);
-    }
-    this.#begin(cancel);
+    // Whoever comes behind others keeps its place also while somebody is asked.
+    const behind = first === undefined ? undefined : this.#join({ cancel, first });
+    return lossOf(slot) === undefined
+      ? this.#taken(cancel, behind)
+      : lossAskedOf(slot).then(() => this.#taken(cancel, behind));
+  }
+
+  #taken(cancel: Occupant["cancel"], behind: Place | undefined): Result<Taken, GatewayError> {
+    const refused = this.#refusal(behind) ?? this.#lost();
+    if (refused === undefined) return ok(this.#takenBy(behind ?? this.#join({ cancel }), cancel));
+    if (behind !== undefined) this.#leave(behind);
+    return err(refused);
+  }
+
+  #takenBy(joined: Place, cancel: Occupant["cancel"]): Taken {
+    let place = joined;
     let lent = false;
-    return ok({
+    return {
+      get place() {
+        return place;
+      },
       lend: () => {
         lent = true;
-        this.#leave();
+        this.#leave(place);
       },
       back: () => {
         const late = this.#refusal();
         if (late !== undefined) return late;
         lent = false;
-        this.#begin(cancel);
+        place = this.#join({ cancel });
         return undefined;
       },
       [Symbol.dispose]: () => {
-        if (!lent) this.#leave();
+        if (!lent) this.#leave(place);
       },
-    });
+    };
   }
 
-  /** Why no statement may have the lane. */
-  #refusal(): GatewayError | undefined {
+  /** Between two statements the engine runs nothing of ours, so somebody else may have the slot by now. */
+  #lost(): GatewayError | undefined {
+    const lost = lossOf(this.held.slot);
+    if (lost === undefined) return undefined;
+    this.#endedBy = lost;
+    void this.end();
+    return lost;
+  }
+
+  /** Why no statement may have the lane, or not the place behind others that it joined. */
+  #refusal(behind?: Place): GatewayError | undefined {
     if (this.#state === "ended") {
       return this.#endedBy ?? gatewayError("query.transaction", { message: overText });
     }
-    return this.#busy ? gatewayError("query.transaction", { message: busyText }) : undefined;
+    const busy = behind === undefined && this.#places.taken;
+    return busy ? gatewayError("query.transaction", { message: busyText }) : undefined;
   }
 
-  #begin(cancel: (reason: GatewayError) => void): void {
-    this.#busy = true;
-    this.#cancel = cancel;
+  #join(occupant: Occupant): Place {
     this.#idle?.[Symbol.dispose]();
+    return this.#places.join(occupant);
   }
 
-  #leave(): void {
-    this.#busy = false;
-    this.#cancel = undefined;
+  #leave(place: Place): void {
+    this.#places.leave(place);
+    if (this.#places.taken) return;
     if (this.#endedBy !== undefined) void this.end();
     else if (this.#state !== "ended") this.#rest();
   }
@@ -219,7 +250,7 @@ export class SessionPin implements Pin {
   #outlived(): void {
     const reason = gatewayError("query.transactionTimeout");
     this.#endedBy = reason;
-    this.#cancel?.(reason);
+    this.#places.cancel(reason);
     void this.end();
   }
 }
@@ -236,18 +267,18 @@ export function ownPin(pin: Pin): SessionPin {
 /** For what leaves no record: a description, and a transaction that follows another. */
 export const unlogged: PolicyLog = { acted: () => {} };
 
-/** Police, translate and identify for a statement whose route and slot are already there. */
-export async function identify(
+/** Police, translate and identify for a statement whose route and slot are already there. A promise only where something is waited for. */
+export function identify(
   query: Query,
   { held }: SessionPin,
   log: PolicyLog,
   signal: AbortSignal,
-): Promise<Result<Identified, GatewayError>> {
+): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>> {
   const { routed, slot } = held;
   const { generation } = held.generation;
   const tagged = generation.tagged(routedTo(query, routed.group, routed.trace));
   const police = generation.police(tagged, log, signal);
-  const policed = police instanceof Promise ? await police : police;
-  if (!policed.ok) return policed;
-  return await identifiedOn(slot, policed.value, generation, signal);
+  const identified = (policed: Result<Policed, GatewayError>) =>
+    policed.ok ? identifiedOn(slot, policed.value, generation, signal) : policed;
+  return police instanceof Promise ? police.then(identified) : identified(police);
 }

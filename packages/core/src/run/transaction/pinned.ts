@@ -18,19 +18,25 @@ import { chain, divide, failedIn } from "./divided.ts";
 import { keptBehind } from "./kept.ts";
 import { outcomeOf, preparing, wishOf, type EndWish } from "./wish.ts";
 import { identify, ownPin, unlogged, type SessionPin, type Taken } from "./pinSession.ts";
-import type { Query } from "../../query/query.ts";
+import type { Query, QueryLimits } from "../../query/query.ts";
 import { relay, type Relayed } from "../step/relay.ts";
+import { courseOf, waited, type Course } from "../../query/course.ts";
 import { streamOf } from "../../query/courseStream.ts";
 import { warningsOf } from "../step/warnings.ts";
 
 /** A statement of a session in a transaction. */
-export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
+export function* runPinned(open: OpenQuery, sessionPin: Pin): Course<LastEvent> {
   const pin = ownPin(sessionPin);
   const { generation } = pin.held.generation;
   open.revision = generation.revision;
   open.live.group = pin.group;
   open.live.trace.push({ step: "transaction", outcome: pin.cluster });
-  const taken = await pin.take((reason) => open.live.cancel(reason));
+  const behind = open.query.call?.behind === true;
+  // The time of one that waits for others begins with its turn.
+  const limits = { now: generation.limits(pin.group) };
+  const started = (): void => open.live.started(pin.cluster, limits.now);
+  const taking = pin.take((reason) => open.live.cancel(reason), behind ? started : undefined);
+  const taken = taking instanceof Promise ? yield* waited(taking) : taking;
   if (!taken.ok) {
     if (pin.state === "ended")
       yield { kind: "session", change: { kind: "unpinned", outcome: "rolledBack" } };
@@ -38,7 +44,7 @@ export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
   }
   using _lane = taken.value;
   open.live.ranOn(generation.backend(pin.cluster));
-  open.live.started(pin.cluster, generation.limits(pin.group));
+  if (!behind) started();
 
   const wish = wishOf(open.query);
   switch (wish?.kind) {
@@ -49,9 +55,9 @@ export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
       return { kind: "done", stats: open.live.stats(), updateType: "BEGIN" };
     case "commit":
     case "rollback":
-      return yield* endTransaction(wish, open, pin);
+      return yield* courseOf(endTransaction(wish, open, pin));
     case "divide":
-      return yield* divide(wish.division, open, pin);
+      return yield* courseOf(divide(wish.division, open, pin));
     case undefined:
       break;
   }
@@ -61,8 +67,12 @@ export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
   const refused = isOurs && pin.modes.readOnly === true ? writing(open.query.statement) : undefined;
   if (refused !== undefined) return failedIn(pin, open, refused);
 
-  const last = yield* executePinned(open, pin, taken.value);
-  return last.kind === "failed" ? failedIn(pin, open, last.error) : last;
+  const last = yield* executePinned(open, pin, { taken: taken.value, limits });
+  if (last.kind !== "failed") return last;
+  // Those before it are not to be refused for it.
+  const before = taken.value.place.alone();
+  if (before !== undefined) yield* waited(before);
+  return failedIn(pin, open, last.error);
 }
 
 function aborted(): GatewayError {
@@ -90,31 +100,48 @@ function writing({ kind, tag }: Statement): GatewayError | undefined {
   return gatewayError("query.transaction", { sqlState: "25006", message });
 }
 
-async function* executePinned(open: OpenQuery, pin: SessionPin, taken: Taken): Stage {
+interface Executing {
+  readonly taken: Taken;
+  /** Which limits hold from its start on. */
+  readonly limits: { now: QueryLimits };
+}
+
+function* executePinned(
+  open: OpenQuery,
+  pin: SessionPin,
+  { taken, limits }: Executing,
+): Course<LastEvent> {
   const { lane, points } = pin;
-  const identified = await identify(open.query, pin, open.live, open.live.signal);
+  const { signal } = open.live;
+  const identifying = identify(open.query, pin, open.live, signal);
+  const identified = identifying instanceof Promise ? yield* waited(identifying) : identifying;
   if (!identified.ok) return { kind: "failed", error: identified.error };
   open.live.identified(identified.value);
   const { guarded } = identified.value;
   if (guarded !== undefined) {
-    open.live.narrowed(guarded.limits);
+    if (open.live.state === "running") open.live.narrowed(guarded.limits);
+    else limits.now = guarded.limits;
     yield* warningsOf(guarded);
   }
   const { generation } = pin.held.generation;
-  const askScan: AskScan = (query) => lane.estimateScan?.(query, open.live.signal);
-  const told = { log: open.live, askScan };
-  const late = await generation.late(identified.value, told, open.live.signal);
+  const askScan: AskScan = (query) => lane.estimateScan?.(query, signal);
+  const asking = generation.late(identified.value, { log: open.live, askScan }, signal);
+  const late = asking && (yield* waited(asking));
   if (late?.ok === false) return { kind: "failed", error: late.error };
   if (late !== undefined) yield* warningsOf({ warnings: late.value });
+  const before = taken.place.toSend();
+  if (before !== undefined) yield* waited(before);
+  if (pin.state === "aborted") return { kind: "failed", error: aborted() };
   points.run(open.query.statement);
   const { slot } = pin.held;
   using _lost = endedWhenLost(slot, open.live);
-  const { signal } = open.live;
-  const events = new PatientReader(lane.execute(identified.value, signal), open.clock);
+  const executing =
+    lane.course?.(identified.value, signal) ?? lane.execute(identified.value, signal);
+  const events = new PatientReader(executing, open.clock, () => taken.place.sent());
   using _patience = abortedWith(signal, { abort: () => events.aborted() });
-  const relayed = streamOf(relay(events, open.live, slot));
+  const relaying = relay(events, open.live, slot);
   const waits = open.query.mysql?.execution?.cursor !== undefined;
-  const { last } = yield* waits ? lending(relayed, taken) : relayed;
+  const { last } = yield* waits ? courseOf(lending(streamOf(relaying), taken)) : relaying;
   if (last.kind === "failed") points.fail(open.query.statement);
   else points.succeed(open.query.statement);
   if (events.ignored) {
