@@ -28,6 +28,7 @@ export const postgresqlCases = {
           "postgresqlOverdue",
           "postgresqlPrepared",
           "postgresqlPreparedPolicies",
+          "postgresqlSeries",
           "postgresqlCharsets",
           "postgresqlEncodings",
           "postgresqlLongTexts",

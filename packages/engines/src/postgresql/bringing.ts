@@ -3,8 +3,8 @@ import type { GatewayError } from "@gateway/core/error.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { ask } from "./client/ask.ts";
 import type { Member } from "./client/member.ts";
-import { unwritable } from "./client/reading.ts";
-import { bring, encode } from "./client/settings.ts";
+import { encodingOf, unwritable } from "./client/reading.ts";
+import { bring, encode, isBrought } from "./client/settings.ts";
 
 /** What a statement runs with, as far as that says what stays on its connection. */
 interface Places {
@@ -63,6 +63,20 @@ function broughtEncoded(
     member.settled = refused === undefined && settles;
     return refused;
   });
+}
+
+/** True where the connection stands there already, so that nothing has to be asked of its server. */
+export function standsThere(
+  member: Member,
+  query: Identified,
+  { pins, prepares }: Places,
+): boolean {
+  const { user } = member.prepared;
+  if (user !== undefined && user !== query.session.identity.user) return false;
+  if (member.encoding.name !== encodingOf(query.session)) return false;
+  if (member.settled) return true;
+  const own = pins === "always" && query.call !== undefined;
+  return isBrought(member, query, { named: prepares?.shared !== true, own });
 }
 
 /** What another user's statements are is none of this one's to see in the server's list of them. */

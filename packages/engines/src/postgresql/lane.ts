@@ -15,9 +15,9 @@ import type { Member } from "./client/member.ts";
 import type { Taken } from "./client/pool.ts";
 import type { Named } from "./client/named.ts";
 import { columnsOf } from "./client/descriptions.ts";
-import { runCall, type Call, type Trace } from "./client/run.ts";
+import { runCall, send, type Call, type Trace } from "./client/run.ts";
 import { encodingOf } from "./client/reading.ts";
-import { brought, withoutOthers } from "./bringing.ts";
+import { brought, standsThere, withoutOthers } from "./bringing.ts";
 import { brokenError, errorOf } from "./errors.ts";
 import { broughtTo } from "./ownStatements.ts";
 import { judge, type Judged } from "./sql/guard.ts";
@@ -69,11 +69,26 @@ export function* courseOn(
 ): Course {
   const readying = readied({ member, query, context, signal });
   const ready = "ok" in readying ? readying : yield* readying;
-  if (!ready.ok) {
-    yield { kind: "failed", error: ready.error };
-    return;
-  }
-  const trace: Trace = { open: false };
+  if (ready.ok) yield* courseOfCall(member, { query, call: ready.value }, context, signal);
+  else yield { kind: "failed", error: ready.error };
+}
+
+/** A statement as it is sent. */
+export interface Sent {
+  readonly query: Identified;
+  readonly call: Call;
+  /** It was, behind another. */
+  readonly ahead?: boolean;
+}
+
+/** What comes of a statement that was made ready, and is sent where it was not. */
+export function* courseOfCall(
+  member: Member,
+  { query, call, ahead = false }: Sent,
+  context: RunContext,
+  signal: AbortSignal,
+): Course {
+  const trace: Trace = { open: ahead };
   let ending: Promise<void> | undefined;
   /** Ends it in the server, once. A cancel that comes late must not meet the connection's next statement. */
   const end = (): Promise<void> => {
@@ -83,8 +98,10 @@ export function* courseOn(
   };
   const abort = (): void => void end();
   signal.addEventListener("abort", abort, { once: true });
+  // The server refuses whatever comes behind a failure by itself.
+  if (signal.aborted && member.status !== "E") abort();
   try {
-    const running = runCall(member, ready.value, context.clock, trace);
+    const running = runCall(member, call, context.clock, trace);
     for (let step = running.next(); step.done !== true;) {
       const event = step.value;
       if (event instanceof Promise) {
@@ -174,6 +191,34 @@ function* after<More extends readonly [Made?]>(
   if (refused !== undefined) return err(refused);
   const ready = next(parts, ...more);
   return "ok" in ready ? ready : yield* ready;
+}
+
+/**
+ * Sends a statement behind others that the server has not answered yet, and answers it as it was sent. Undefined where it
+ * has to wait for them: something has to be asked before it, or it may leave something.
+ */
+export function sendAhead(
+  member: Member,
+  query: Identified,
+  context: RunContext,
+): Call | undefined {
+  if (!isPlain(query, context) || !standsThere(member, query, context)) return undefined;
+  const call = callOf(member, query, context);
+  if (!call.ok) return undefined;
+  member.session = query.session.process;
+  member.sendBehind();
+  send(member, call.value);
+  return call.value;
+}
+
+/** It leaves nothing on its connection that another statement could find there. */
+export function isPlain(query: Identified, context: RunContext): boolean {
+  const { call } = query;
+  if (call === undefined || call.simple || call.copy !== undefined) return false;
+  const judged = judgedIn(query, context);
+  if (!judged.ok) return false;
+  const { leaves, lasting, stains, unsure, lists } = judged.value;
+  return !leaves && lasting === undefined && !stains && !unsure && !lists;
 }
 
 /**

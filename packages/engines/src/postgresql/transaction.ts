@@ -1,6 +1,8 @@
 /** Transactions: each on a connection of its own until it is over, one statement at a time. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { KeptLane, PinnedLane, ScanEstimate } from "@gateway/core/port/backend.ts";
+import { waited, type Course } from "@gateway/core/query/course.ts";
+import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
@@ -9,15 +11,20 @@ import type { Division } from "@gateway/core/sql/session/statement.ts";
 import type { Statement } from "@gateway/core/sql/statement.ts";
 import { ask } from "./client/ask.ts";
 import type { Taken } from "./client/pool.ts";
+import type { Call } from "./client/run.ts";
 import { estimateOn } from "./estimate.ts";
 import { nameOf } from "./identity.ts";
 import {
   askToEnd,
+  courseOfCall,
   describeOn,
+  courseOn,
+  isPlain,
   judgedIn,
-  runOn,
+  sendAhead,
   withoutSequences,
   type RunContext,
+  type Sent,
 } from "./lane.ts";
 import { brought } from "./bringing.ts";
 import { changedModes, openingOf, type Told } from "./sql/modes.ts";
@@ -66,7 +73,12 @@ export class TransactionLane implements PinnedLane {
   readonly #context: RunContext;
   readonly #identity: BackendIdentity;
   #told: Told;
-  #turn: Promise<void> = Promise.resolve();
+  /** Who has, or waits for, the connection behind all others. */
+  #last: Turn | undefined;
+  /** How many have, or wait for, the connection and send what they have to when it is their turn. */
+  #others = 0;
+  /** The statement that ran last, where it may come again before it is answered. */
+  #plain: Statement | undefined;
   #closed = false;
   #open = true;
   /** The server began the next one as it ended this one. */
@@ -89,15 +101,63 @@ export class TransactionLane implements PinnedLane {
     return this.#taken.member.key?.process;
   }
 
-  async *execute(query: Identified, signal: AbortSignal): ResultStream {
-    using _turn = await this.#takeTurn();
-    const refused = this.#refusal(query) ?? (await this.#tell(query.session, signal));
-    if (refused !== undefined) return yield { kind: "failed", error: refused };
+  execute(query: Identified, signal: AbortSignal): ResultStream {
+    return streamOf(this.course(query, signal));
+  }
+
+  *course(query: Identified, signal: AbortSignal): Course {
+    const { member } = this.#taken;
+    const ahead = signal.aborted ? undefined : this.#sentAhead(query);
+    if (ahead !== undefined) {
+      yield* this.#answerTo({ query, call: ahead, ahead: true }, signal);
+      return;
+    }
+    const turn = this.#takeTurn(false);
+    using _turn = turn instanceof Promise ? yield* waited(turn) : turn;
+    this.#plain = undefined;
+    const wrong = this.#refusal(query);
+    const telling = wrong === undefined ? this.#tell(query.session, signal) : undefined;
+    const refused = wrong ?? (telling && (yield* waited(telling)));
+    if (refused !== undefined) {
+      yield { kind: "failed", error: refused };
+      return;
+    }
     this.#calls ||= query.call !== undefined;
     const judged = judgedIn(query, this.#context);
     const lasts = judged.ok && (judged.value.lasting !== undefined || judged.value.unsure);
     if (lasts && query.call !== undefined) this.#lasting = true;
-    yield* runOn(this.#taken.member, query, this.#context, signal);
+    // Its last event is read with nothing behind it.
+    this.#plain = isPlain(query, this.#context) ? query.statement : undefined;
+    yield* courseOn(member, query, this.#context, signal);
+  }
+
+  /** The answer to a statement that was sent ahead. Whoever leaves it before its turn leaves what nobody can tell from the next. */
+  *#answerTo(sent: Sent, signal: AbortSignal): Course {
+    const { member } = this.#taken;
+    const turn = this.#takeTurn(true);
+    let came = false;
+    try {
+      using _turn = turn instanceof Promise ? yield* waited(turn) : turn;
+      came = true;
+      yield* courseOfCall(member, sent, this.#context, signal);
+    } finally {
+      if (!came) member.destroy();
+    }
+  }
+
+  streams(statement: Statement): boolean {
+    return this.#plain === statement && this.#taken.member.status === "T";
+  }
+
+  /** The statement as it was sent behind others that are not answered yet; undefined where it was not. */
+  #sentAhead(query: Identified): Call | undefined {
+    if (query.call?.behind !== true || query.statement !== this.#plain || this.#others > 0)
+      return undefined;
+    const { member } = this.#taken;
+    if (this.#refusal(query) !== undefined || !member.open || member.status !== "T")
+      return undefined;
+    if (changedModes(query.session, this.#told) !== undefined) return undefined;
+    return sendAhead(member, query, this.#context);
   }
 
   async describe(
@@ -203,9 +263,15 @@ export class TransactionLane implements PinnedLane {
   }
 
   /** What `SET TRANSACTION` behind the BEGIN asks for. It comes first: PostgreSQL refuses it behind a query. */
-  async #tell(session: Session, signal: AbortSignal): Promise<GatewayError | undefined> {
+  #tell(session: Session, signal: AbortSignal): Promise<GatewayError | undefined> | undefined {
     const changed = changedModes(session, this.#told);
-    if (changed === undefined) return undefined;
+    return changed && this.#tellOf(changed, signal);
+  }
+
+  async #tellOf(
+    changed: NonNullable<ReturnType<typeof changedModes>>,
+    signal: AbortSignal,
+  ): Promise<GatewayError | undefined> {
     const done = await ask(this.#taken.member, changed.sql, signal);
     if (!done.ok) return done.error;
     this.#told = changed.told;
@@ -237,14 +303,38 @@ export class TransactionLane implements PinnedLane {
     return ok(done.value.tag);
   }
 
-  async #takeTurn(): Promise<Disposable> {
-    const before = this.#turn;
-    let pass = nothing;
-    this.#turn = new Promise((resolve) => {
-      pass = resolve;
+  /** `ahead`: what it has to send was sent. A promise only where others are before it. */
+  #takeTurn(ahead: boolean = false): Disposable | Promise<Disposable> {
+    const turn = new Turn((ended) => {
+      if (!ahead) this.#others -= 1;
+      if (this.#last === ended) this.#last = undefined;
     });
-    await before;
-    return { [Symbol.dispose]: () => pass() };
+    if (!ahead) this.#others += 1;
+    const before = this.#last;
+    this.#last = turn;
+    return before === undefined ? turn : before.over().then(() => turn);
+  }
+}
+
+/** The connection as one statement has it. */
+class Turn implements Disposable {
+  readonly #ended: (turn: Turn) => void;
+  #pass: (() => void) | undefined;
+
+  constructor(ended: (turn: Turn) => void) {
+    this.#ended = ended;
+  }
+
+  /** Resolves when it is over; asked for by the one behind it. */
+  over(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#pass = resolve;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#ended(this);
+    this.#pass?.();
   }
 }
 
@@ -257,5 +347,3 @@ const divisionWords = {
 const over: GatewayError = gatewayError("query.transaction", {
   message: "the transaction is over",
 });
-
-function nothing(): void {}

@@ -188,8 +188,9 @@ class Conversation {
   #receive(received: Received, step: Came): Promise<void> | undefined {
     const desk = this.#desk;
     const { message } = received;
-    const waits = desk !== undefined && message !== undefined && isTyped(message);
-    return waits && desk.waits(message)
+    // One that can not be read is an error behind whatever waits, too.
+    const typed = message !== undefined && isTyped(message) ? message : undefined;
+    return desk?.waits(typed) === true
       ? this.#settle(desk, received, step)
       : this.#happen(received);
   }
@@ -360,6 +361,7 @@ class Conversation {
     const inbox = this.#inbox;
     return {
       ahead: () => inbox.ahead(),
+      whole: () => inbox.whole,
       bound: () => this.#owed.counted(inbox.bound()),
       copyFrame: (stopped) => inbox.copyFrame(this.#rule(), stopped),
       other: () => inbox.other(),

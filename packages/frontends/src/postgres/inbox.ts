@@ -65,6 +65,11 @@ export class Inbox {
     return this.#reader.peek();
   }
 
+  /** A whole message waits to be taken. */
+  get whole(): boolean {
+    return this.#reader.hasFrame;
+  }
+
   /** The type of the message that comes next, where it has no place in a COPY. */
   other(): number | undefined {
     const type = this.#reader.peek();

@@ -80,6 +80,12 @@ export class FrameReader {
     return this.#start < this.#end ? this.#bytes[this.#start] : undefined;
   }
 
+  /** True when the next frame, of those with a type, is here to its end. */
+  get hasFrame(): boolean {
+    if (this.#skipped !== undefined || this.pending < 1 + lengthBytes) return false;
+    return this.pending > getInt32(this.#bytes, this.#start + 1);
+  }
+
   /** Adds a chunk, which the reader may keep: the caller must not write into it afterwards. */
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;

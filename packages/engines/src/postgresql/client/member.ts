@@ -80,6 +80,7 @@ export class Member {
   #broken: string | undefined;
   #farewell: ServerReport | undefined;
   #asked = false;
+  #behind = 0;
   #listener: KeptListener | undefined;
   #hearing = false;
   #greeted = false;
@@ -143,6 +144,11 @@ export class Member {
   flush(): void {
     this.#asked = true;
     this.write(this.#out.take());
+  }
+
+  /** What is flushed next comes behind whatever the server has not answered yet. */
+  sendBehind(): void {
+    if (this.#asked) this.#behind += 1;
   }
 
   /** Bytes that are whole messages already. */
@@ -363,7 +369,8 @@ export class Member {
         }
         this.#greeted = true;
         this.status = message.status;
-        this.#asked = false;
+        this.#asked = this.#behind > 0;
+        if (this.#asked) this.#behind -= 1;
         // What follows in the same bytes would wait for the next.
         if (this.#listener !== undefined) void this.#hearIdle(this.#listener);
         return message;

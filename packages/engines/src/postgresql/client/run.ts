@@ -160,7 +160,7 @@ function* sent(member: Member, call: Call, trace: Trace): Reading<Sent> {
 }
 
 /** Everything in one message: the client said which formats it wants. */
-function send(member: Member, call: Call): void {
+export function send(member: Member, call: Call): void {
   if (call.simple) member.put({ kind: "query", sql: call.text });
   else {
     if (call.named === undefined) put(member, call);

@@ -50,7 +50,7 @@ function wantedOf(
   const wanted = new Map<string, string>();
   const zone = settings.get("timezone");
   if (dialect === "postgres")
-    for (const [name, value] of settings) if (isBrought(name, own)) wanted.set(name, value);
+    for (const [name, value] of settings) if (isServers(name, own)) wanted.set(name, value);
   if (schema !== undefined && !wanted.has("search_path"))
     wanted.set("search_path", quoteIdentifier(schema));
   if (zone !== undefined) wanted.set("timezone", zoneName(zone));
@@ -68,7 +68,7 @@ const kept =
  */
 const sessionLimits: ReadonlySet<string> = new Set(["statement_timeout", "idle_session_timeout"]);
 
-function isBrought(name: string, own: boolean): boolean {
+function isServers(name: string, own: boolean): boolean {
   if (!own && sessionLimits.has(name)) return false;
   return /^[a-z_]\w*(?:\.\w+)*$/i.test(name) && !kept.test(name);
 }
@@ -89,10 +89,18 @@ export function bring(
   { session, maxExecutionMs }: Pick<Identified, "session" | "maxExecutionMs">,
   how: Bringing & { readonly signal: AbortSignal },
 ): Promise<GatewayError | undefined> | undefined {
-  const wanted = settingsOf(session, how);
   // Most connections stand where their next session does.
-  if (member.limitMs === maxExecutionMs && stands(member.settings, wanted)) return undefined;
-  return brings(member, { wanted, maxExecutionMs }, how.signal);
+  if (isBrought(member, { session, maxExecutionMs }, how)) return undefined;
+  return brings(member, { wanted: settingsOf(session, how), maxExecutionMs }, how.signal);
+}
+
+/** True where the connection stands there already. */
+export function isBrought(
+  member: Pick<Member, "limitMs" | "settings">,
+  { session, maxExecutionMs }: Pick<Identified, "session" | "maxExecutionMs">,
+  how: Bringing,
+): boolean {
+  return member.limitMs === maxExecutionMs && stands(member.settings, settingsOf(session, how));
 }
 
 async function brings(

@@ -97,11 +97,22 @@ function countError(wanted: number, { statement, values }: Bind): GatewayError {
   return gatewayError("query.parameters", { sqlState: "08P01", message });
 }
 
-/** What a server gets of a statement that is relayed. */
+/** What a server gets of a statement that is relayed. `behind`: maybe before the answer to the one before it. */
 export function callOf(
   { types }: Prepared,
   { statement, formats, values, resultFormats }: Bind,
+  behind: boolean = false,
 ): PostgresCall {
   const name = statement === "" ? undefined : statement;
-  return { types, formats, values, resultFormats, simple: false, statement: name };
+  return { types, formats, values, resultFormats, simple: false, statement: name, behind };
 }
+
+/** Bytes of the values, as they count towards what one connection keeps. */
+export function bytesOf({ values }: Bind): number {
+  let bytes = 0;
+  for (const value of values) bytes += (value?.length ?? 0) + valueBytes;
+  return bytes;
+}
+
+/** What a value costs beside its bytes. */
+const valueBytes = 8;

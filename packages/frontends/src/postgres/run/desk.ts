@@ -275,8 +275,8 @@ export class Desk implements KeyOwner {
     kept.hear(this.#heard.listener(relaying === "always"));
   }
 
-  /** True when something waits that has to be answered before this message. */
-  waits(next: FrontendMessage): boolean {
+  /** True when something waits that has to be answered before this message; undefined for one that can not be read. */
+  waits(next: FrontendMessage | undefined): boolean {
     return this.#series.waits(next);
   }
 

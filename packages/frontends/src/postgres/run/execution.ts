@@ -71,6 +71,8 @@ export class Execution implements AsyncDisposable {
   readonly plan: ExecutionPlan;
   readonly #parts: ExecutionParts;
   readonly #controller = new Canceller();
+  /** What was begun before its step. */
+  #begun: ResultStream | Promise<Answer> | undefined;
   #events: ResultStream | undefined;
   /** A whole answer that was there at once, and how much of it was taken. */
   #answered: readonly ResultEvent[] | undefined;
@@ -105,6 +107,11 @@ export class Execution implements AsyncDisposable {
     if (!this.#controller.signal.aborted) this.#controller.abort(reason);
   }
 
+  /** Starts it before its step, which then takes the answer. */
+  begin(): void {
+    this.#begun = this.plan.start(this.#controller.signal);
+  }
+
   /**
    * Writes rows, under the client's time limit, and tells why it stopped. After `complete` or `failed` nothing is left,
    * and everything is given back; `over` hears of it first, without a stop where a bug ended it. One function, because
@@ -121,8 +128,10 @@ export class Execution implements AsyncDisposable {
       let sent = 0;
       stop = this.#reshaped(wish);
       if (stop === undefined && this.#isFresh) {
-        const started = this.plan.start(this.#controller.signal);
-        this.#begun(started instanceof Promise ? await started : started);
+        const started = this.#begun ?? this.plan.start(this.#controller.signal);
+        const answer = started instanceof Promise ? await started : started;
+        this.#begun = undefined;
+        this.#take(answer);
       }
       while (stop === undefined) {
         const waits = this.#result.waits || this.#aside !== undefined;
@@ -180,11 +189,13 @@ export class Execution implements AsyncDisposable {
     this.#parked?.[Symbol.dispose]();
     const events = this.#events;
     const aside = this.#aside;
+    const begun = this.#begun;
+    this.#begun = undefined;
     this.#events = undefined;
     this.#answered = undefined;
     this.#aside = undefined;
     aside?.[Symbol.dispose]();
-    return events?.return();
+    return begun === undefined ? events?.return() : left(begun);
   }
 
   /** The client's limit of this step, which is parked no longer. */
@@ -217,7 +228,7 @@ export class Execution implements AsyncDisposable {
     return this.#state === "fresh" && this.#events === undefined && this.#answered === undefined;
   }
 
-  #begun(answer: Answer): void {
+  #take(answer: Answer): void {
     if (Symbol.asyncIterator in answer) this.#events = answer;
     else this.#answered = answer;
   }
@@ -237,7 +248,7 @@ export class Execution implements AsyncDisposable {
   #came(event: ResultEvent | undefined, sent: number, wish: Step): Stop | undefined {
     // A stream that ends without a last event would look like a complete result.
     if (event === undefined) return this.#failed(gatewayError("engine.broken"));
-    const stop = this.#take(event, sent, wish.announce);
+    const stop = this.#takeEvent(event, sent, wish.announce);
     if (stop !== undefined || wish.columnsOnly !== true) return stop;
     return this.columns === undefined ? undefined : { kind: "suspended", rows: sent };
   }
@@ -286,14 +297,14 @@ export class Execution implements AsyncDisposable {
       const event = await this.#next();
       if (event === undefined) return this.#failed(gatewayError("engine.broken"));
       if (event.kind === "done" || event.kind === "failed") this.#last = event;
-      else this.#take(event, 0, "no");
+      else this.#takeEvent(event, 0, "no");
     }
     await this.#events?.return();
     this.#events = undefined;
     return kept;
   }
 
-  #take(event: ResultEvent, sent: number, announce: Announce): Stop | undefined {
+  #takeEvent(event: ResultEvent, sent: number, announce: Announce): Stop | undefined {
     const { session, out } = this.#parts;
     switch (event.kind) {
       case "queued":
@@ -361,6 +372,12 @@ export class Execution implements AsyncDisposable {
     if (signal.aborted && error.code === "query.cancelled") return abortError(signal);
     return this.plan.source?.errorOf(error) ?? error;
   }
+}
+
+/** Whoever gets a stream has to end it. */
+async function left(begun: ResultStream | Promise<Answer>): Promise<void> {
+  const answer = await begun;
+  if (Symbol.asyncIterator in answer) await answer.return();
 }
 
 async function nextOf(events: ResultStream): Promise<ResultEvent | undefined> {

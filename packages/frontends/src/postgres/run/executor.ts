@@ -74,6 +74,8 @@ export class Executor {
   #cancelled: GatewayError | undefined;
   /** An execution whose result is not read to its end, and which therefore holds the transaction's connection. */
   #reading: Execution | undefined;
+  /** What was begun behind the one that is stepped. */
+  begun: { cancel(reason: GatewayError): void } | undefined;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
@@ -226,6 +228,7 @@ export class Executor {
     const reason = gatewayError("query.cancelled");
     if (series) this.#cancelled = reason;
     this.#current?.cancel(reason);
+    if (series) this.begun?.cancel(reason);
   }
 
   /** The cancel of the series that is answered now: nothing more of it runs or is committed. */
@@ -246,6 +249,11 @@ export class Executor {
 
   get #whenLeft(): GatewayError | undefined {
     return this.#left ? gatewayError("query.cancelled") : undefined;
+  }
+
+  /** An execution may begin behind the one that is stepped: no result is open that holds the connection. */
+  get mayBegin(): boolean {
+    return this.#over === undefined && this.#reading === undefined;
   }
 
   /** Why nothing more may begin. */

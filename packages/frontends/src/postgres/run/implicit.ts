@@ -11,7 +11,15 @@ import { wordsOf } from "@gateway/core/run/transaction/savepoints.ts";
 import { asksModes } from "@gateway/core/sql/session/statement.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import type { Executor } from "./executor.ts";
-import type { ReadStatement } from "../read/statement.ts";
+import { needsTransaction, type ReadStatement } from "../read/statement.ts";
+import type { Lookahead } from "./series.ts";
+
+/** Statements that get none. */
+const alone: ReadonlySet<ReadStatement["kind"]["kind"]> = new Set([
+  "transaction",
+  "division",
+  "cursor",
+]);
 
 export class Implicit {
   readonly #executor: Executor;
@@ -28,6 +36,26 @@ export class Implicit {
   /** True while a transaction is open that the client did not begin. */
   get open(): boolean {
     return this.#begun && this.#session.pin !== undefined;
+  }
+
+  /**
+   * A statement that changes something, with others behind it before the Sync, is one transaction with them. A single one
+   * is left to itself, which costs less.
+   */
+  before(
+    statement: ReadStatement,
+    inbox: { ahead(): Lookahead | Promise<Lookahead> },
+  ): GatewayError | Promise<GatewayError | undefined> | undefined {
+    if (this.#session.pin !== undefined || alone.has(statement.kind.kind)) return undefined;
+    const ahead = inbox.ahead();
+    return ahead instanceof Promise
+      ? ahead.then((known) => this.#before(known, statement))
+      : this.#before(ahead, statement);
+  }
+
+  #before(next: Lookahead, statement: ReadStatement) {
+    if (next === "gone") return gatewayError("query.cancelled");
+    return next === "more" && needsTransaction(statement) ? this.enter() : undefined;
   }
 
   /** Begins one, unless a transaction is open or the engine has none. */

@@ -144,6 +144,14 @@ export class NamedObjects {
   }
 }
 
+/** Why a portal that was executed can not be again. Undefined for one that has no more rows. */
+export function againError(name: string, { execution }: Portal): GatewayError | undefined {
+  if (execution?.state === "abandoned") return gatewayError("query.abandoned");
+  if (execution?.state === "complete" && execution.columns !== undefined) return undefined;
+  const message = `portal "${name}" cannot be run`;
+  return gatewayError("query.invalid", { sqlState: "55000", message });
+}
+
 function bytesOf(text: string): number {
   return text.length * 2;
 }

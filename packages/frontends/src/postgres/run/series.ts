@@ -7,7 +7,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { ok } from "@gateway/core/result.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "../session/clientSession.ts";
-import { callOf, readParameters, wrongCount, wrongFormats } from "./binding.ts";
+import { bytesOf, callOf, readParameters, wrongCount, wrongFormats } from "./binding.ts";
 import type { Describe, ReadParameters } from "./binding.ts";
 import { rawParameters, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { CopyInbox } from "../value/copySource.ts";
@@ -19,7 +19,8 @@ import type { Stop } from "./execution.ts";
 import type { Announce } from "./resultWriter.ts";
 import { failure, placeOf, type Failure } from "../failure.ts";
 import type { Implicit } from "./implicit.ts";
-import { NamedObjects, type Portal } from "./namedObjects.ts";
+import { againError, NamedObjects, type Portal } from "./namedObjects.ts";
+import { Pipeline } from "./pipeline/pipeline.ts";
 import type { Forget } from "../commands/localAnswer.ts";
 import type { Outbox } from "../outbox.ts";
 import { Unseen } from "../unseen.ts";
@@ -27,7 +28,6 @@ import type { Executor } from "./executor.ts";
 import {
   endsFailed,
   mayChangeTypes,
-  needsTransaction,
   preparedOf,
   type Prepared,
   type StatementReader,
@@ -46,6 +46,8 @@ export interface SeriesParts {
   /** Tells what follows this message in the series: its Sync, or more. A promise until that is known. */
   readonly inbox: {
     ahead(): Lookahead | Promise<Lookahead>;
+    /** Whether a whole message is here. */
+    whole(): boolean;
     /** True when a Bind follows this message, or the client left. */
     bound(): boolean | Promise<boolean>;
   } & CopyInbox;
@@ -60,6 +62,7 @@ export class Series {
   #madeMemory: TypeMemory | undefined;
   #madeCursors: Cursors | undefined;
   #madeDescriber: Describer | undefined;
+  #madePipeline: Pipeline | undefined;
   /** The portal that is stepping now. */
   #running: string | undefined;
   readonly #unseen: Unseen;
@@ -81,6 +84,17 @@ export class Series {
   get #describer(): Describer {
     const cursors = (): Cursors => this.cursors;
     return (this.#madeDescriber ??= new Describer({ ...this.#parts, named: this.#named, cursors }));
+  }
+
+  /** Undefined outside of a transaction, where nothing goes ahead. */
+  get #pipelined(): Pipeline | undefined {
+    if (this.#parts.session.pin?.streams === undefined) return this.#madePipeline;
+    return (this.#madePipeline ??= new Pipeline({
+      ...this.#parts,
+      named: this.#named,
+      describer: () => this.#describer,
+      step: (portal, announce) => this.#step(portal, 0, announce),
+    }));
   }
 
   get #memory(): TypeMemory {
@@ -135,8 +149,8 @@ export class Series {
     if (this.#parts.session.status === "E" && !endsFailed(found.value)) {
       return failure(gatewayError("query.transactionAborted"));
     }
-    let bytes = 0;
-    for (const value of message.values) bytes += (value?.length ?? 0) + valueBytes;
+    if (this.#pipelined?.takes(message, found.value) === true) return this.#pipelined.goOn();
+    const bytes = bytesOf(message);
     const binding = { message, prepared: found.value, bytes };
     const admitted = this.#named.admitPortal(message.portal, bytes);
     return admitted instanceof Promise
@@ -188,21 +202,28 @@ export class Series {
     target,
     name,
   }: MessageOf<"describe">): Failure | Promise<Failure | undefined> | undefined {
+    if (this.#madePipeline?.describes() === true) return this.#madePipeline.goOn();
     const describer = this.#describer;
     return target === "statement" ? describer.statement(name) : describer.portal(name);
   }
 
-  /** True when a description waits that this message does not answer: the execution of its portal does. */
-  waits(next: FrontendMessage): boolean {
-    return this.#madeDescriber?.waits(next) === true;
+  /** True when this message is answered behind something that waits: a description, or executions that were begun. */
+  waits(next: FrontendMessage | undefined): boolean {
+    if (this.#madePipeline?.waits(next) === true) return true;
+    return next !== undefined && this.#madeDescriber?.waits(next) === true;
   }
 
-  /** Answers a description that waits. */
+  /** Answers what waits. */
   async settle(): Promise<Failure | undefined> {
-    return await this.#madeDescriber?.settle();
+    return (await this.#madePipeline?.settle()) ?? (await this.#madeDescriber?.settle());
   }
 
-  async execute({ portal: name, maxRows }: MessageOf<"execute">): Promise<Failure | undefined> {
+  execute(message: MessageOf<"execute">): Promise<Failure | undefined> | undefined {
+    const begun = this.#madePipeline?.executes() === true;
+    return begun ? this.#madePipeline?.goOn() : this.#execute(message);
+  }
+
+  async #execute({ portal: name, maxRows }: MessageOf<"execute">): Promise<Failure | undefined> {
     const { out } = this.#parts;
     const found = this.#named.portal(name);
     if (!found.ok) return failure(found.error);
@@ -216,11 +237,14 @@ export class Series {
       return undefined;
     }
     const state = portal.execution?.state ?? "fresh";
-    if (state !== "fresh" && state !== "parked") return this.#executeAgain(name, portal);
-    const entering = this.#parts.implicit.refusal(portal.prepared) ?? this.#enter(portal.prepared);
+    if (state !== "fresh" && state !== "parked") {
+      return this.#executeAgain(name, portal);
+    }
+    const { implicit, inbox } = this.#parts;
+    const entering = implicit.refusal(portal.prepared) ?? implicit.before(portal.prepared, inbox);
     const refused = entering instanceof Promise ? await entering : entering;
     if (refused !== undefined) return failure(refused);
-    if (kind.kind === "transaction" && this.#parts.implicit.open) {
+    if (kind.kind === "transaction" && implicit.open) {
       if (!kind.ends) return this.#adopt(announce);
       encodeEvent(noTransaction, this.#parts.session, out);
     }
@@ -274,9 +298,12 @@ export class Series {
     return undefined;
   }
 
-  /** Drops all portals. A promise only when one was parked. */
+  /** Drops all portals. A promise only when one was parked, or executions were begun. */
   end(): Promise<void> | undefined {
-    return this.#named.dropPortals();
+    const left = this.#madePipeline?.abandon();
+    return left === undefined
+      ? this.#named.dropPortals()
+      : left.then(() => this.#named.dropPortals());
   }
 
   async #step(
@@ -328,24 +355,14 @@ export class Series {
     return executor.step(portal.execution, { maxRows, announce });
   }
 
-  /**
-   * A statement that changes something, with others behind it before the Sync, is one transaction with
-   * them. A single one is left to itself, which costs less.
-   */
-  #enter(prepared: Prepared): GatewayError | Promise<GatewayError | undefined> | undefined {
-    const { session } = this.#parts;
-    const { kind } = prepared;
-    if (session.pin !== undefined || alone.has(kind.kind)) return undefined;
-    const ahead = this.#parts.inbox.ahead();
-    return ahead instanceof Promise
-      ? ahead.then((known) => this.#enterBefore(known, prepared))
-      : this.#enterBefore(ahead, prepared);
-  }
-
-  #enterBefore(next: Lookahead, prepared: Prepared) {
-    if (next === "gone") return gatewayError("query.cancelled");
-    const needed = next === "more" && needsTransaction(prepared);
-    return needed ? this.#parts.implicit.enter() : undefined;
+  /** A complete portal gives no more rows. One that failed, or has no result, can not run again. */
+  #executeAgain(name: string, portal: Portal): Failure | undefined {
+    const { session, out } = this.#parts;
+    // The transaction is what the client has to end, whatever became of its portals.
+    const aborted = session.status === "E";
+    const wrong = aborted ? gatewayError("query.transactionAborted") : againError(name, portal);
+    if (wrong === undefined) out.put({ kind: "commandComplete", tag: "SELECT 0" });
+    return wrong && failure(wrong);
   }
 
   /** BEGIN behind other statements of a series: their transaction is the client's own from here on. */
@@ -355,24 +372,7 @@ export class Series {
     if (announce !== "no") out.put({ kind: "noData" });
     out.put({ kind: "commandComplete", tag: "BEGIN" });
   }
-
-  /** A complete portal gives no more rows. One that failed, or has no result, can not run again. */
-  #executeAgain(name: string, { execution }: Portal): Failure | undefined {
-    // The transaction is what the client has to end, whatever became of its portals.
-    if (this.#parts.session.status === "E")
-      return failure(gatewayError("query.transactionAborted"));
-    if (execution?.state === "abandoned") return failure(gatewayError("query.abandoned"));
-    if (execution?.state === "complete" && execution.columns !== undefined) {
-      this.#parts.out.put({ kind: "commandComplete", tag: "SELECT 0" });
-      return undefined;
-    }
-    const message = `portal "${name}" cannot be run`;
-    return failure(gatewayError("query.invalid", { sqlState: "55000", message }));
-  }
 }
-
-/** Statements that get no implicit transaction. */
-const alone: ReadonlySet<Prepared["kind"]["kind"]> = new Set(["transaction", "division", "cursor"]);
 
 /** A named statement, and whether a Bind follows its Parse. */
 interface Kept {
@@ -390,6 +390,3 @@ interface Binding {
   /** Bytes of the values. */
   readonly bytes: number;
 }
-
-/** What a value costs beside its bytes. */
-const valueBytes = 8;
