@@ -13,16 +13,10 @@ import { ask } from "./client/ask.ts";
 import type { Member } from "./client/member.ts";
 import type { Taken } from "./client/pool.ts";
 import { endOf } from "./client/reading.ts";
+import { judgedIn } from "./call.ts";
 import { estimateOn } from "./estimate.ts";
 import { nameOf } from "./identity.ts";
-import {
-  describeOn,
-  judgedIn,
-  runOn,
-  withoutSequences,
-  type LookingLane,
-  type RunContext,
-} from "./lane.ts";
+import { describeOn, runOn, withoutSequences, type LookingLane, type RunContext } from "./lane.ts";
 import { quoteText } from "./sql/quote.ts";
 import { begunOn } from "./transaction.ts";
 

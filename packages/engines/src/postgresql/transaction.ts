@@ -20,13 +20,13 @@ import {
   describeOn,
   courseOn,
   isPlain,
-  judgedIn,
   sendAhead,
   withoutSequences,
   type RunContext,
   type Sent,
 } from "./lane.ts";
 import { brought } from "./bringing.ts";
+import { judgedIn } from "./call.ts";
 import { changedModes, openingOf, type Told } from "./sql/modes.ts";
 import { preparationOf } from "./sql/preparation.ts";
 import { quoteIdentifier } from "./sql/quote.ts";

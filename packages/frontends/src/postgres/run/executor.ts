@@ -24,6 +24,7 @@ import type { SignalName } from "./cancel.ts";
 import { ClientCopy, type CopyInbox } from "../value/copySource.ts";
 import { Execution, type Step, type Stop } from "./execution.ts";
 import { answerLocal, type Forget } from "../commands/localAnswer.ts";
+import { ownStatement, undone } from "../commands/ownStatements.ts";
 import { answeredIf, signalled } from "../commands/signalled.ts";
 import type { LocalStatement, NamedValue } from "../commands/local.ts";
 import { notFollowed, refusal } from "../failure.ts";
@@ -391,16 +392,6 @@ const simpleCall: PostgresCall = {
 
 function isForgetting({ kind }: LocalStatement): boolean {
   return kind === "deallocate" || kind === "discardAll";
-}
-
-function ownStatement(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Statement {
-  return readStatement(word, "postgres");
-}
-
-/** COMMIT of a transaction that failed is a rollback, and begins the next one if it says so. The engine may not know that it failed. */
-function undone({ session }: Statement): Statement {
-  const ends = session?.kind === "commit" || session?.kind === "rollback";
-  return readStatement(ends && session.chain ? "ROLLBACK AND CHAIN" : "ROLLBACK", "postgres");
 }
 
 const noStats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 };

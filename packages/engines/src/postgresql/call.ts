@@ -1,0 +1,110 @@
+/** A statement as it is sent on a connection, what may be left there behind it, and whether that is allowed. */
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { statementComment } from "@gateway/core/query/tagText.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
+import type { Member } from "./client/member.ts";
+import type { Named } from "./client/named.ts";
+import type { Call } from "./client/run.ts";
+import { judge, type Judged } from "./sql/guard.ts";
+import { preparedTag } from "./sql/preparedTag.ts";
+import { boundText } from "./sql/quote.ts";
+import { oidOf } from "./types.ts";
+
+/** What of its surroundings a statement is sent by. */
+export interface CallContext {
+  /** Whoever reads takes a result that comes with its end. */
+  readonly whole?: boolean;
+  /** Until when the connection is the statement's own: its end, that of its transaction, or that of its session. */
+  readonly until: "statement" | "transaction" | "session";
+  /** What a client of PostgreSQL leaves on a connection stays with its session. */
+  readonly pins: "asked" | "always" | undefined;
+  /** How many statements of clients a connection keeps prepared, and whether sessions share it; undefined: none. */
+  readonly prepares: { readonly max: number; readonly shared: boolean } | undefined;
+}
+
+/** What the guard says of a statement on a connection that is its own for so long. */
+export function judgedIn(
+  { engineSql, call, backendIdentity }: Identified,
+  { until, pins }: Pick<CallContext, "until" | "pins">,
+): Result<Judged, GatewayError> {
+  return judge(engineSql, {
+    pinned: until !== "statement",
+    keeps: pins !== undefined && call !== undefined && until !== "statement",
+    copies: call?.copy !== undefined,
+    shared: backendIdentity.mode === "serviceAccount",
+  });
+}
+
+/** The text and values as they are sent, or why they are not. Marks what the statement may leave behind. */
+export function callOf(
+  member: Member,
+  query: Identified,
+  context: CallContext,
+): Result<Call, GatewayError> {
+  const { engineSql: sql, call } = query;
+  const judged = judgedIn(query, context);
+  if (!judged.ok) return judged;
+  const { leaves, lasting, stains, movesSequences } = judged.value;
+  if (leaves || lasting !== undefined) member.used = true;
+  if (stains) member.tainted = true;
+  if (movesSequences) member.sequences = { ...member.sequences, own: true };
+  const finds = findsOf(member, judged.value, context);
+  // Whatever code ran may have deallocated.
+  if (judged.value.unsure) member.prepared.clear();
+  const prefix = statementComment(query);
+  const { parameters } = query;
+  // One literal for both: objects of several shapes, made by spreading, cost a call of the runtime for each statement.
+  return ok({
+    text: `${prefix}${sql}`,
+    sent: { sql, prefix: prefix.length },
+    tag: judged.value.query ? undefined : judged.value.tag,
+    named: call && namedOf(member, query, judged.value, context),
+    finds,
+    types: call?.types ?? parameters.map(oidOf),
+    name: call?.statement,
+    formats: call?.formats ?? [],
+    values: call?.values ?? parameters.map(boundText),
+    resultFormats: call?.resultFormats,
+    simple: call?.simple ?? false,
+    whole: context.whole === true,
+    copy: call?.copy,
+  });
+}
+
+/** A function may read the list as well: it finds nothing of another session's there. */
+function findsOf(
+  { prepared }: Member,
+  { lists, unsure }: Judged,
+  { prepares }: CallContext,
+): Call["finds"] {
+  if (lists) return "own";
+  return unsure && prepares?.shared === true && prepared.user !== undefined ? "none" : undefined;
+}
+
+/** Longer texts are not kept prepared. */
+const namedLengthMax = 32_768;
+
+/** The statement as one that the connection keeps prepared, where its client does and nothing it calls may change that. */
+function namedOf(
+  member: Member,
+  query: Identified,
+  { leaves, lasting, stains }: Judged,
+  { prepares }: CallContext,
+): Named | undefined {
+  const { call, engineSql: sql, session } = query;
+  if (prepares === undefined || call?.statement === undefined || call.copy !== undefined)
+    return undefined;
+  if (leaves || lasting !== undefined || stains || sql.length > namedLengthMax) return undefined;
+  const tag = preparedTag(query, prepares.shared);
+  if (tag === undefined) return undefined;
+  const text = `${tag.prefix}${sql}`;
+  const key = `${call.types.join(",")} ${text}`;
+  return {
+    text,
+    prefix: tag.prefix.length,
+    tag: tag.name,
+    key,
+    ...member.prepared.take(session.identity.user, key, prepares.max),
+  };
+}
