@@ -31,7 +31,7 @@ import { defaultPort, type PostgresqlConfig, type PostgresqlMode } from "./confi
 import { estimateOn } from "./estimate.ts";
 import { asOf, errorOfLogin } from "./identity.ts";
 import { judgedIn } from "./call.ts";
-import { courseOn, describeOn, type RunContext } from "./lane.ts";
+import { courseNow, describeOn, type RunContext } from "./lane.ts";
 import { KeptConnection } from "./kept.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
 import { judgeAhead } from "./sql/guard.ts";
@@ -135,7 +135,7 @@ class PostgresqlBackend implements Backend {
     const held = taken.value;
     try {
       const context = whole ? this.#perStatementWhole : this.#perStatement;
-      yield* courseOn(held.member, query, context, signal);
+      yield* courseNow(held.member, query, context, signal);
     } finally {
       held[Symbol.dispose]();
     }

@@ -55,10 +55,32 @@ export function* courseOn(
   context: RunContext,
   signal: AbortSignal,
 ): Course {
-  const readying = readied({ member, query, context, signal });
-  const ready = "ok" in readying ? readying : yield* readying;
-  if (ready.ok) yield* courseOfCall(member, { query, call: ready.value }, context, signal);
-  else yield { kind: "failed", error: ready.error };
+  yield* courseNow(member, query, context, signal);
+}
+
+/** The same, for whoever begins it at once: the connection is made ready here where nothing has to be waited for. */
+export function courseNow(
+  member: Member,
+  query: Identified,
+  context: RunContext,
+  signal: AbortSignal,
+): Course {
+  const parts = { member, query, context, signal };
+  const readying = readied(parts);
+  return "ok" in readying ? courseOfReady(parts, readying) : courseOnceReady(parts, readying);
+}
+
+function courseOfReady({ member, query, context, signal }: Readying, ready: Ready): Course {
+  if (!ready.ok) return refusing(ready.error);
+  return courseOfCall(member, { query, call: ready.value, ahead: false }, context, signal);
+}
+
+function* courseOnceReady(parts: Readying, readying: Reading<Ready>): Course {
+  yield* courseOfReady(parts, yield* readying);
+}
+
+function* refusing(error: GatewayError): Course {
+  yield { kind: "failed", error };
 }
 
 /** A statement as it is sent. */
@@ -66,13 +88,13 @@ export interface Sent {
   readonly query: Identified;
   readonly call: Call;
   /** It was, behind another. */
-  readonly ahead?: boolean;
+  readonly ahead: boolean;
 }
 
 /** What comes of a statement that was made ready, and is sent where it was not. */
 export function* courseOfCall(
   member: Member,
-  { query, call, ahead = false }: Sent,
+  { query, call, ahead }: Sent,
   context: RunContext,
   signal: AbortSignal,
 ): Course {
