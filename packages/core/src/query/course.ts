@@ -5,6 +5,8 @@
  *
  * A course that was begun is driven to its end by one of the drivers here, also when its reader leaves.
  */
+import type { GatewayError } from "../error.ts";
+import { err, type Result } from "../result.ts";
 import type { DoneEvent, ResultEvent, ResultStream } from "./event.ts";
 
 /** Yields events in their order, and promises whose values it is resumed with. Returns how it ended. */
@@ -41,6 +43,21 @@ export async function settled<Value>(reading: Reading<Value>): Promise<Value> {
 /** Waits within a course. A rejection is thrown there. */
 export function* waited<Value>(promise: Promise<Value>): Generator<Promise<Value>, Value, unknown> {
   return (yield promise) as Value;
+}
+
+/** A step that is over where nothing was waited for, and a reading where something is. */
+export type Now<Value> = Result<Value, GatewayError> | Reading<Result<Value, GatewayError>>;
+
+/** Goes on with `next` once `wait` has found nothing to refuse. What `next` takes is handed on: it needs no closure where nobody waits. */
+export function* unlessRefused<Value, Taken extends readonly unknown[]>(
+  wait: Promise<GatewayError | undefined>,
+  next: (...taken: Taken) => Now<Value>,
+  ...taken: Taken
+): Reading<Result<Value, GatewayError>> {
+  const refused = yield* waited(wait);
+  if (refused !== undefined) return err(refused);
+  const going = next(...taken);
+  return "ok" in going ? going : yield* going;
 }
 
 /** A stage that is a stream, within a course. */

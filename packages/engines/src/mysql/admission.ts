@@ -2,7 +2,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Slices } from "@gateway/core/port/host.ts";
-import { waited, type Reading } from "@gateway/core/query/course.ts";
+import { unlessRefused, waited, type Now, type Reading } from "@gateway/core/query/course.ts";
 import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -53,7 +53,7 @@ export interface Asking {
 
 export type Admitted = Result<undefined, GatewayError>;
 /** Waits only where it has to: most statements are admitted at once. */
-type Admitting = Admitted | Reading<Admitted>;
+type Admitting = Now<undefined>;
 
 export function admittedOn(asking: Asking): Admitting {
   const { seat, query, context, signal } = asking;
@@ -61,7 +61,7 @@ export function admittedOn(asking: Asking): Admitting {
   if (!admission.ok) return admission;
   asking.localFiles = admission.value.asksFile;
   const bringing = bringLastId(seat.member, query.session, query.engineSql, signal);
-  return bringing === undefined ? readOn(asking) : after(bringing, readOn, asking);
+  return bringing === undefined ? readOn(asking) : unlessRefused(bringing, readOn, asking);
 }
 
 function readOn(asking: Asking): Admitting {
@@ -85,22 +85,10 @@ function saidOn(asking: Asking, text: SentText): Admitting {
   if (saying === undefined) return admittedNow;
   // Whatever the server makes of it: nothing of it may meet another session's transaction.
   seat.used = true;
-  return after(saying, () => admittedNow, asking);
+  return unlessRefused(saying, () => admittedNow);
 }
 
 const admittedNow: Admitted = ok(undefined);
-
-/** Goes on with `next` once `wait` has found nothing to refuse. */
-function* after(
-  wait: Promise<GatewayError | undefined>,
-  next: (asking: Asking) => Admitting,
-  asking: Asking,
-): Reading<Admitted> {
-  const refused = yield* waited(wait);
-  if (refused !== undefined) return err(refused);
-  const more = next(asking);
-  return "ok" in more ? more : yield* more;
-}
 
 /** Judges the statement, and marks the connection by what it leaves there. */
 function admitted(

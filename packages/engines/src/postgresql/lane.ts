@@ -2,7 +2,14 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { KeptLane } from "@gateway/core/port/backend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
-import { settled, waited, type Course, type Reading } from "@gateway/core/query/course.ts";
+import {
+  settled,
+  unlessRefused,
+  waited,
+  type Course,
+  type Now,
+  type Reading,
+} from "@gateway/core/query/course.ts";
 import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultStream, SessionChange } from "@gateway/core/query/event.ts";
 import type { BackendIdentity } from "@gateway/core/query/identity.ts";
@@ -155,52 +162,39 @@ type Ready = Result<Call, GatewayError>;
 type Made = Extract<Ready, { readonly ok: true }>;
 
 /** Makes the connection ready for a statement. Answers what is to be sent, or why nothing is; waits only where it has to. */
-function readied(parts: Readying): Ready | Reading<Ready> {
+function readied(parts: Readying): Now<Call> {
   const { member, query, signal } = parts;
   member.session = query.session.process;
   // Before it is looked up among what the connection keeps prepared.
   const leaving = withoutOthers(member, query, signal);
-  return leaving === undefined ? called(parts) : after(leaving, called, parts);
+  return leaving === undefined ? called(parts) : unlessRefused(leaving, called, parts);
 }
 
-function called(parts: Readying): Ready | Reading<Ready> {
+function called(parts: Readying): Now<Call> {
   const { member, query, context, signal } = parts;
   const call = callOf(member, query, context);
   if (!call.ok) return call;
   const forgetting = forgetSequences(member, query, context, signal);
   return forgetting === undefined
     ? bringing(parts, call)
-    : after(forgetting, bringing, parts, call);
+    : unlessRefused(forgetting, bringing, parts, call);
 }
 
-function bringing(parts: Readying, call: Made): Ready | Reading<Ready> {
+function bringing(parts: Readying, call: Made): Now<Call> {
   const { member, query, context, signal } = parts;
   const bring = brought(member, query, context, signal);
-  return bring === undefined ? listing(parts, call) : after(bring, listing, parts, call);
+  return bring === undefined ? listing(parts, call) : unlessRefused(bring, listing, parts, call);
 }
 
-function listing(parts: Readying, call: Made): Ready | Reading<Ready> {
+function listing(parts: Readying, call: Made): Now<Call> {
   const { member, query, signal } = parts;
   const { finds } = call.value;
   if (finds === undefined) return asked(parts, call);
-  return after(broughtTo(finds, member, query, signal), asked, parts, call);
+  return unlessRefused(broughtTo(finds, member, query, signal), asked, parts, call);
 }
 
 function asked({ signal }: Readying, call: Made): Ready {
   return signal.aborted ? err(gatewayError("query.cancelled")) : call;
-}
-
-/** Goes on with `next` once `wait` has found nothing to refuse. */
-function* after<More extends readonly [Made?]>(
-  wait: Promise<GatewayError | undefined>,
-  next: (parts: Readying, ...more: More) => Ready | Reading<Ready>,
-  parts: Readying,
-  ...more: More
-): Reading<Ready> {
-  const refused = yield* waited(wait);
-  if (refused !== undefined) return err(refused);
-  const ready = next(parts, ...more);
-  return "ok" in ready ? ready : yield* ready;
 }
 
 /**
