@@ -145,7 +145,9 @@ function planeWith(answer: (cluster: string) => Answer) {
         estimateScan: async (cluster) => answer(cluster),
         late: (query, told, signal) => {
           const { late, asked } = lateOf([{ maxBytes: 10 }], query.engineSql);
-          return lateSaid({ ...query, guarded: asked.guarded }, { ...late, ...told, signal });
+          const { log } = told;
+          const askScan: typeof told.askScan = (one) => told.askScan(one);
+          return lateSaid({ ...query, guarded: asked.guarded }, { ...late, log, askScan, signal });
         },
       }),
   };

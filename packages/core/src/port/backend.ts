@@ -1,6 +1,7 @@
 /** An engine is a kind of backend (code); a backend is one cluster of it, opened. */
 import type { GatewayError } from "../error.ts";
 import type { Course } from "../query/course.ts";
+import type { Asked } from "../query/asked.ts";
 import type { Description, ResultStream } from "../query/event.ts";
 import type { ForwardableKind } from "../query/identity.ts";
 import type { Identified, Session } from "../query/query.ts";
@@ -105,6 +106,11 @@ export interface Backend extends Lane, AsyncDisposable {
    * result that is there with its end may come with it (`DoneEvent.whole`).
    */
   course?(query: Identified, signal: AbortSignal, whole?: boolean): Course;
+  /**
+   * Sends a statement whose answer is likely to come whole, if nothing has to be waited for before. Undefined where it
+   * is not sent, and nothing was begun. An abort is the caller's to hear, who then takes the answer as a course.
+   */
+  ask?(query: Identified, signal: AbortSignal): Asked | undefined;
   readonly cluster: string;
   readonly engine: string;
   /** What the engine reads, for records; undefined where no lexer of ours knows it. */

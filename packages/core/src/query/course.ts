@@ -7,7 +7,7 @@
  */
 import type { GatewayError } from "../error.ts";
 import { err, type Result } from "../result.ts";
-import type { DoneEvent, ResultEvent, ResultStream } from "./event.ts";
+import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "./event.ts";
 
 /** Yields events in their order, and promises whose values it is resumed with. Returns how it ended. */
 export type Course<Ended = void> = Generator<ResultEvent | Promise<unknown>, Ended, unknown>;
@@ -103,14 +103,16 @@ export async function answerOf(course: Course): Promise<Answer> {
   }
 }
 
+/** How a query ended, with its result where that came whole. */
+export function eventsOf(last: LastEvent): readonly ResultEvent[] {
+  if (last.kind !== "done" || last.whole === undefined) return [last];
+  const { columns, batch } = last.whole;
+  return batch === undefined ? [columns, last] : [columns, { kind: "batch", batch }, last];
+}
+
 /** A result that came whole, as the events that it stands for. */
 function putDone(done: DoneEvent, events: ResultEvent[]): void {
-  const { whole } = done;
-  if (whole !== undefined) {
-    events.push(whole.columns);
-    if (whole.batch !== undefined) events.push({ kind: "batch", batch: whole.batch });
-  }
-  events.push(done);
+  for (const event of eventsOf(done)) events.push(event);
 }
 
 /** The next event of a course for whoever is none, or how it ended. */

@@ -12,7 +12,8 @@ describe("redact full", () => {
   it("keeps every field and adds the hash of the text and of its digest", () => {
     const record = recordOf({ sql: "select 'a'", errorMessage: "no 'a'", tags: { team: "a" } });
     const { sqlHash, digestHash, ...rest } = redact(record, "full");
-    expect(JSON.parse(canonicalJson(rest))).toEqual(record);
+    const same = recordOf({ sql: "select 'a'", errorMessage: "no 'a'", tags: { team: "a" } });
+    expect(JSON.parse(canonicalJson(rest))).toEqual(same);
     expect(sqlHash).toMatch(/^[0-9a-f]{32}$/);
     expect(digestHash).toMatch(/^[0-9a-f]{32}$/);
     const other = redact(recordOf({ sql: "SELECT  'b'" }), "full");

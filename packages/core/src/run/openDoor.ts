@@ -11,7 +11,8 @@ import type { QueryId } from "../query/query.ts";
 import { withAskedTags } from "./step/askedTags.ts";
 import type { DataPlane } from "./step/plane.ts";
 import { PolledQueries } from "./poll/polled.ts";
-import { answerQuery, runQuery } from "./run.ts";
+import { answerQuery } from "./answer.ts";
+import { runQuery } from "./run.ts";
 import { tablesFor } from "./tables.ts";
 import { reachedIn, targetOf } from "./target.ts";
 
@@ -148,6 +149,7 @@ function queriesOf(host: DataPlane["host"]): Door["query"] {
     call: undefined,
     mysql: undefined,
     relay: undefined,
+    lists: undefined,
     receivedAtMs: host.clock.nowMs(),
   });
 }

@@ -8,15 +8,9 @@
  */
 import { gatewayError, type GatewayError } from "../error.ts";
 import { Attempt } from "./step/attempt.ts";
+import { mayKeep, type Begun } from "./step/begun.ts";
 import { wayOf, type Way } from "./step/way.ts";
-import {
-  answerOf,
-  courseOf,
-  readerLeft,
-  waited,
-  type Answer,
-  type Course,
-} from "../query/course.ts";
+import { courseOf, readerLeft, waited, type Course } from "../query/course.ts";
 import { streamOf } from "../query/courseStream.ts";
 import type { LastEvent, ResultStream } from "../query/event.ts";
 import { OpenQuery } from "./step/lifecycle.ts";
@@ -34,40 +28,34 @@ import { relay, type Relayed } from "./step/relay.ts";
 
 /** Runs one statement. Ending the generator early or aborting `signal` cancels it. */
 export function runQuery(query: Query, plane: DataPlane, signal: AbortSignal): ResultStream {
-  return streamOf(courseOfQuery(query, plane, signal));
+  return streamOf(opened(query, plane, signal));
 }
 
-/** The same for a client that is told nothing before the first row. It begins at once. */
-export function answerQuery(query: Query, plane: DataPlane, signal: AbortSignal): Promise<Answer> {
-  return answerOf(courseOfQuery(query, plane, signal, true));
+/** It is opened when it is asked for its first event. */
+function* opened(query: Query, plane: DataPlane, signal: AbortSignal): Course {
+  yield* courseOfQuery(new OpenQuery(query, plane, signal), plane);
 }
 
-/** `whole`: the driver takes a result that comes with its end. */
-function* courseOfQuery(
-  query: Query,
-  plane: DataPlane,
-  signal: AbortSignal,
-  whole: boolean = false,
-): Course {
-  const open = new OpenQuery(query, plane, signal, whole);
+/** `begun`: how far it has come already. */
+export function* courseOfQuery(open: OpenQuery, plane: DataPlane, begun?: Begun): Course {
+  const { query } = open;
   let last: LastEvent | undefined;
   try {
-    const { pin } = query.session;
-    const stage = pin === undefined ? runUnpinned(open, plane) : runInPin(open, pin, plane);
+    const stage = begun === undefined ? runNew(open, plane) : runStatement(open, plane, begun);
     last = "kind" in stage ? stage : yield* stage;
   } catch (bug) {
     if (bug === readerLeft) throw bug;
     plane.host.log.bug(bug, { queryId: query.id });
     last = failed(gatewayError("internal.bug"));
   } finally {
-    const kept = query.mysql?.home.kept;
-    if (kept !== undefined) {
-      const outcome = `${kept.cluster}: its own connection, for ${kept.reason}`;
-      open.live.trace.push({ step: "session", outcome });
-    }
     open.close((last ??= cancelled()));
   }
   yield last;
+}
+
+function runNew(open: OpenQuery, plane: DataPlane): Course<LastEvent> | LastEvent {
+  const { pin } = open.query.session;
+  return pin === undefined ? runUnpinned(open, plane) : runInPin(open, pin, plane);
 }
 
 /** A transaction keeps the generation it began with, but not the right of a user who is gone. */
@@ -103,8 +91,8 @@ function runUnpinned(open: OpenQuery, plane: DataPlane): Course<LastEvent> | Las
   }
 }
 
-function* runStatement(open: OpenQuery, plane: DataPlane): Course<LastEvent> {
-  const finding = wayOf(open, plane);
+function* runStatement(open: OpenQuery, plane: DataPlane, begun?: Begun): Course<LastEvent> {
+  const finding = begun?.finding ?? wayOf(open, plane);
   const found = finding instanceof Promise ? yield* waited(finding) : finding;
   if (!found.ok) return failed(found.error);
   const way = found.value;
@@ -112,11 +100,12 @@ function* runStatement(open: OpenQuery, plane: DataPlane): Course<LastEvent> {
     const { guarded } = way.policed;
     if (guarded !== undefined) yield* warningsOf(guarded);
     // A connection failure before the first event gives the slot back and admits again without that cluster.
-    for (;;) {
-      const granted = way.slot();
+    for (let from = begun; ; from = undefined) {
+      const granted = from?.granted ?? way.slot();
       const slot = "ok" in granted ? granted : yield* courseOf(granted);
       if (!slot.ok) return failed(slot.error);
-      const ended = yield* runAttempt(slot.value, open, way, plane);
+      const attempt = from?.attempt ?? new Attempt(slot.value, open, way, plane.host);
+      const ended = yield* runAttempt(attempt, slot.value, { open, way, begun: from });
       if (ended.reached) return ended.last;
       way.exclude(slot.value.cluster);
     }
@@ -125,14 +114,19 @@ function* runStatement(open: OpenQuery, plane: DataPlane): Course<LastEvent> {
   }
 }
 
-function* runAttempt(slot: Slot, open: OpenQuery, way: Way, plane: DataPlane): Course<Relayed> {
-  const attempt = new Attempt(slot, open, way, plane.host);
+interface Parts {
+  readonly open: OpenQuery;
+  readonly way: Way;
+  readonly begun: Begun | undefined;
+}
+
+function* runAttempt(attempt: Attempt, slot: Slot, { open, way, begun }: Parts): Course<Relayed> {
   try {
-    const identifying = attempt.identified();
+    const identifying = begun?.identifying ?? attempt.identified();
     const identified = identifying instanceof Promise ? yield* waited(identifying) : identifying;
     if (!identified.ok) return { last: failed(identified.error), reached: true };
     const query = identified.value;
-    const asking = attempt.late(query);
+    const asking = begun?.judging ?? attempt.late(query);
     if (asking !== undefined) {
       const warnings = yield* waited(asking);
       if (!warnings.ok) {
@@ -141,10 +135,14 @@ function* runAttempt(slot: Slot, open: OpenQuery, way: Way, plane: DataPlane): C
       }
       yield* warningsOf({ warnings: warnings.value });
     }
-    const keeps = way.generation.backend(slot.cluster).mayKeep?.(query) === true;
-    const ended = keeps
-      ? yield* courseOf(keepAndRun({ attempt, way, query }, open))
-      : yield* relay(attempt.execute(query, open.whole), open.live, slot, open.whole);
+    const sent = begun?.events;
+    const ended =
+      sent === undefined && mayKeep(query, slot, way)
+        ? yield* courseOf(keepAndRun({ attempt, way, query }, open))
+        : yield* relay(sent ?? attempt.execute(query, open.whole), open.live, slot, {
+            quiet: open.whole,
+            asked: sent !== undefined,
+          });
     attempt.ended(ended.last);
     return ended;
   } finally {

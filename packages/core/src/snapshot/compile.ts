@@ -31,6 +31,7 @@ import type { Policed, QueryLimits, Routed } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 import { compileGuards, type Guards } from "../guard/guards.ts";
 import { lateSaid } from "../guard/late.ts";
+import type { AskScan } from "../guard/scan.ts";
 import type { GuardService } from "../port/sql/guardService.ts";
 import type { AccessControlConfig } from "@gateway/contract/config/accessControl.ts";
 import type { GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
@@ -148,10 +149,12 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       return forEngine(query, writing, { limits, rewrites, guards });
     },
     identify: identities.identify,
-    late: (query, { log, askScan }, signal) => {
+    late: (query, told, signal) => {
+      if (query.guarded?.late === undefined) return undefined;
       const { guards } = found(groups, query.group);
       const dialect = backends.get(query.slot.cluster)?.dialect ?? "generic";
-      return lateSaid(query, { guards, dialect, askScan, log, signal });
+      const askScan: AskScan = (asked) => told.askScan(asked);
+      return lateSaid(query, { guards, dialect, askScan, log: told.log, signal });
     },
     audience: (query) =>
       policing.audience(query, identities.audience(query, found(groups, query.group).members)),

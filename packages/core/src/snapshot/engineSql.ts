@@ -39,7 +39,12 @@ interface Asked extends Pick<Translatable, "sql" | "session" | "mysql"> {
 /** A promise only for a long text, and for one that is translated and not remembered. */
 export function inWordsOf(query: Translatable, writing: Writing): EngineSql | Promise<EngineSql> {
   const { translator, backend, signal } = writing;
-  if (translator === undefined) return inLexis(askedOf(query, undefined, writing), writing);
+  if (translator === undefined) {
+    const { allowedSql, session } = query;
+    return allowedSql.length > longTextUnits
+      ? inSlices(askedOf(query, undefined, writing), writing)
+      : relex(allowedSql, session.dialect, backend?.dialect ?? "generic");
+  }
   const found = translator.translated(query, backend?.dialect, signal);
   const finish = (made: Translation) =>
     made.ok ? inLexis(askedOf(query, made.value, writing), writing) : made;

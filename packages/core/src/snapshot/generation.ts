@@ -35,7 +35,7 @@ export interface ClusterHealth {
 
 /** Who is asked and told by guards that judge the engine's text. */
 export interface LateTold {
-  readonly askScan: AskScan;
+  askScan(query: Identified): ReturnType<AskScan>;
   readonly log: PolicyLog;
 }
 

@@ -32,6 +32,12 @@ export function forEngine(
   if (!readsExpressions(query, backend)) return err(onlyLiterals);
   if (query.call !== undefined && backend?.speaks !== "postgres") return err(otherProtocol);
   if (query.mysql !== undefined && backend?.speaks !== "mysql") return err(otherProtocol);
+  // Nothing is asked and nothing changed: most statements, so without what the others take along.
+  if (rewrites === undefined && writing.translator === undefined) {
+    const own = inWordsOf(query, writing);
+    if (!(own instanceof Promise)) return translated(query, own, limits);
+    return own.then((sql) => translated(query, sql, limits));
+  }
   const engineSql =
     rewrites === undefined ? inWordsOf(query, writing) : rewrittenWords(query, writing, rewrites);
   const changes = rewrites !== undefined || writing.translator !== undefined;

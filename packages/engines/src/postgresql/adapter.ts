@@ -8,6 +8,7 @@ import type {
   ScanEstimate,
   TableListing,
 } from "@gateway/core/port/backend.ts";
+import type { Asked } from "@gateway/core/query/asked.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { waited, type Course } from "@gateway/core/query/course.ts";
 import { streamOf } from "@gateway/core/query/courseStream.ts";
@@ -30,6 +31,7 @@ import { serverTls, type ServerTls } from "../connect/tls.ts";
 import { defaultPort, type PostgresqlConfig, type PostgresqlMode } from "./config.ts";
 import { estimateOn } from "./estimate.ts";
 import { asOf, errorOfLogin } from "./identity.ts";
+import { askedOn } from "./asked.ts";
 import { judgedIn } from "./call.ts";
 import { courseNow, describeOn, type RunContext } from "./lane.ts";
 import { KeptConnection } from "./kept.ts";
@@ -139,6 +141,22 @@ class PostgresqlBackend implements Backend {
     } finally {
       held[Symbol.dispose]();
     }
+  }
+
+  ask(query: Identified, signal: AbortSignal): Asked | undefined {
+    const { call, backendIdentity } = query;
+    if (call === undefined || this.#mode !== "serviceAccount") return undefined;
+    if (backendIdentity.mode !== "serviceAccount") return undefined;
+    const taken = this.#pool.takeNow(signal, query.session.identity.user);
+    if (taken === undefined) return undefined;
+    let asked: Asked | undefined;
+    try {
+      asked = askedOn(taken, query, this.#perStatementWhole, signal);
+    } finally {
+      // It is the next to be taken.
+      if (asked === undefined) taken[Symbol.dispose]();
+    }
+    return asked;
   }
 
   async describe(

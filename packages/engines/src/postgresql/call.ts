@@ -6,7 +6,7 @@ import { ok, type Result } from "@gateway/core/result.ts";
 import type { Member } from "./client/member.ts";
 import type { Named } from "./client/named.ts";
 import type { Call } from "./client/run.ts";
-import { judge, type Judged } from "./sql/guard.ts";
+import { circumstancesOf, judgeBy, type Judged } from "./sql/guard.ts";
 import { preparedTag } from "./sql/preparedTag.ts";
 import { boundText } from "./sql/quote.ts";
 import { oidOf } from "./types.ts";
@@ -28,12 +28,10 @@ export function judgedIn(
   { engineSql, call, backendIdentity }: Identified,
   { until, pins }: Pick<CallContext, "until" | "pins">,
 ): Result<Judged, GatewayError> {
-  return judge(engineSql, {
-    pinned: until !== "statement",
-    keeps: pins !== undefined && call !== undefined && until !== "statement",
-    copies: call?.copy !== undefined,
-    shared: backendIdentity.mode === "serviceAccount",
-  });
+  const pinned = until !== "statement";
+  const keeps = pins !== undefined && call !== undefined && pinned;
+  const shared = backendIdentity.mode === "serviceAccount";
+  return judgeBy(circumstancesOf(pinned, keeps, call?.copy !== undefined, shared))(engineSql);
 }
 
 /** The text and values as they are sent, or why they are not. Marks what the statement may leave behind. */
@@ -42,24 +40,33 @@ export function callOf(
   query: Identified,
   context: CallContext,
 ): Result<Call, GatewayError> {
-  const { engineSql: sql, call } = query;
   const judged = judgedIn(query, context);
-  if (!judged.ok) return judged;
-  const { leaves, lasting, stains, movesSequences } = judged.value;
+  return judged.ok ? ok(callAs(judged.value, member, query, context)) : judged;
+}
+
+/** The same of a statement that was judged. */
+export function callAs(
+  judged: Judged,
+  member: Member,
+  query: Identified,
+  context: CallContext,
+): Call {
+  const { engineSql: sql, call } = query;
+  const { leaves, lasting, stains, movesSequences } = judged;
   if (leaves || lasting !== undefined) member.used = true;
   if (stains) member.tainted = true;
   if (movesSequences) member.sequences = { ...member.sequences, own: true };
-  const finds = findsOf(member, judged.value, context);
+  const finds = findsOf(member, judged, context);
   // Whatever code ran may have deallocated.
-  if (judged.value.unsure) member.prepared.clear();
+  if (judged.unsure) member.prepared.clear();
   const prefix = statementComment(query);
   const { parameters } = query;
   // One literal for both: objects of several shapes, made by spreading, cost a call of the runtime for each statement.
-  return ok({
+  return {
     text: `${prefix}${sql}`,
     sent: { sql, prefix: prefix.length },
-    tag: judged.value.query ? undefined : judged.value.tag,
-    named: call && namedOf(member, query, judged.value, context),
+    tag: judged.query ? undefined : judged.tag,
+    named: call && namedOf(member, query, judged, context),
     finds,
     types: call?.types ?? parameters.map(oidOf),
     name: call?.statement,
@@ -69,11 +76,11 @@ export function callOf(
     simple: call?.simple ?? false,
     whole: context.whole === true,
     copy: call?.copy,
-  });
+  };
 }
 
 /** A function may read the list as well: it finds nothing of another session's there. */
-function findsOf(
+export function findsOf(
   { prepared }: Member,
   { lists, unsure }: Judged,
   { prepares }: CallContext,

@@ -69,14 +69,14 @@ class Listener implements OpenListener {
   readonly #options: ListenerOptions;
   readonly #tls: TlsServer | undefined;
   readonly #server: Server;
-  readonly #owner: ConnectionOwner;
+  /** One field that changes: with an accessor it would be a table of names, read slowly with each message. */
+  readonly #owner: { -readonly [Field in keyof ConnectionOwner]: ConnectionOwner[Field] };
   /** Connections by client address, for the cap. */
   readonly #perAddress = new Map<string, number>();
   /** Sockets whose PROXY header is still read. They count against the cap. */
   readonly #unnamed = new Set<Socket>();
   /** Sockets that are being told why they are refused. They have a cap of their own. */
   readonly #refused = new Set<Socket>();
-  #draining = false;
   #drained: Promise<void> | undefined;
   /** Checks during a drain whether the last connection is gone. */
   #onForgotten: () => void = ignore;
@@ -90,14 +90,11 @@ class Listener implements OpenListener {
       keepAlive: true,
       keepAliveInitialDelay: keepAliveMs,
     });
-    const isDraining = () => this.#draining;
     this.#owner = {
       host: options.host,
       config: options.config,
       tls,
-      get draining() {
-        return isDraining();
-      },
+      draining: false,
       onIdle: (connection) => this.#sayGoodbye(connection),
     };
   }
@@ -143,7 +140,7 @@ class Listener implements OpenListener {
   }
 
   #startDrain(): Promise<void> {
-    this.#draining = true;
+    this.#owner.draining = true;
     this.#tls?.[Symbol.dispose]();
     const closed = new Promise<void>((resolve) => {
       this.#onForgotten = () => {
@@ -171,7 +168,7 @@ class Listener implements OpenListener {
   #accept(socket: Socket): void {
     // From its first moment on: an error without a listener would end the process.
     socket.on("error", ignore);
-    if (this.#draining) return void socket.destroy();
+    if (this.#owner.draining) return void socket.destroy();
     if (this.connections.size + this.#unnamed.size >= this.#options.config.maxConnections) {
       return this.#refuse(socket);
     }

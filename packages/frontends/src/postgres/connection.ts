@@ -11,7 +11,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { encryptionRefused } from "@gateway/wire/postgres/backend.ts";
-import type { FrameRule, FrameStep } from "@gateway/wire/postgres/frame.ts";
+import type { FrameRule } from "@gateway/wire/postgres/frame.ts";
 import { frontendTypes } from "@gateway/wire/postgres/frontend.ts";
 import type { StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
 import { startBytesMax } from "@gateway/wire/postgres/start.ts";
@@ -20,7 +20,7 @@ import { secretBytes, type CancelKeys } from "./run/cancel.ts";
 import type { Mirrors } from "./catalog/mirrors.ts";
 import { encodeError } from "./encode.ts";
 import { errorReport, type ErrorPlace } from "./errors.ts";
-import { receivedOf, isTyped, ownInput, type Received } from "./received.ts";
+import { receivedOf, isTyped, ownInput, type Came, type Received } from "./received.ts";
 import {
   answerSsl,
   startTls,
@@ -29,18 +29,18 @@ import {
   type EncryptionParts,
 } from "./login/encryption.ts";
 import { frontendKind, openSession, readStartup, type StartupRequest } from "./login/handshake.ts";
-import { Desk, type DeskParts } from "./run/desk.ts";
-import { Inbox } from "./inbox.ts";
+import { Desk } from "./run/desk.ts";
+import { deskInbox, Inbox } from "./inbox.ts";
 import { LongMessages, type Sender } from "./longMessages.ts";
 import { LoginExchange, type LoginStep } from "./login/login.ts";
 import { advance, beforeStart, type Effect, type Phase } from "./machine.ts";
 import { Outbox } from "./outbox.ts";
 import { OwedTime } from "./owed.ts";
 import type { Failure } from "./failure.ts";
-import type { AsideRoom } from "./run/rowsAside.ts";
+import type { AsideRoom } from "./run/execution/rowsAside.ts";
 import type { StatementReader } from "./read/statement.ts";
 import { sessionRule } from "./read/textLimit.ts";
-import { protocolError, textError, violationError } from "./violations.ts";
+import { lostError, textError, violationError } from "./violations.ts";
 
 export interface ConversationParts {
   readonly door: Door;
@@ -56,20 +56,11 @@ const loginBytesMax = 65_535;
 /** After so many messages in one go, other connections get a turn. A client can send millions at once. */
 const messagesPerTurn = 256;
 
-/** PostgreSQL's word for a message of which it read the type only. */
-const lostText = "terminating connection because protocol synchronization was lost";
-
-/** A frame, or what came in place of one. */
-type Came = Exclude<FrameStep, { kind: "wait" | "long" }>;
-
 /** What happened, the phase in which it did, and the effects that the table names. */
 interface Performed extends Received {
   readonly before: Phase;
   readonly effects: readonly Effect[];
 }
-
-/** What an effect leads to, where it takes time or fails. */
-type Pending = Failure | Promise<Failure | undefined | void>;
 
 /** Serves the connection; resolves when it is over and everything it held is given back. */
 export async function converse(
@@ -100,6 +91,7 @@ class Conversation {
   #desk: Desk | undefined;
   /** An error that ends the connection was sent: no further effect is performed. */
   #over = false;
+  #resting = false;
   /** Where the next message begins is not known: the error that says why is the last but one. */
   #lost = false;
   #sessionRule: FrameRule | undefined;
@@ -130,25 +122,51 @@ class Conversation {
       if (handled % messagesPerTurn === messagesPerTurn - 1) await setImmediate();
       if (step.kind === "long") {
         await this.#long.decide(step, this.#sender);
-      } else if (step.kind === "wait") {
-        this.#long.rest(this.#phase === "idle");
-        // A drain may close the connection while it rests.
-        const resting = this.#phase === "idle" && this.#desk?.resting === true;
-        if (resting) this.#connection.idle(true);
-        this.#desk?.waiting();
-        if (resting) this.#desk?.rest();
-        const more = this.#inbox.more();
-        await (this.#phase === "extended" ? this.#owed.counted(more) : more);
-        if (resting) this.#connection.idle(false);
-      } else {
-        if (this.#owed.ms > 0) await this.#judgeOwed();
-        this.#long.arrived();
-        const { skippedLimit } = this.#long;
-        const received = receivedOf(step, this.#phase, skippedLimit, this.#desk?.charset);
-        const pending = this.#receive(received, step);
-        if (pending !== undefined) await pending;
+        continue;
       }
+      if (step.kind === "wait") {
+        await this.#more();
+        this.#woke();
+        continue;
+      }
+      if (this.#owed.ms > 0) await this.#judgeOwed();
+      this.#long.arrived();
+      const received = this.#received(step);
+      if (this.#waits(received)) {
+        await this.#settle(received, step);
+        continue;
+      }
+      // As `#happen` does, in place of a promise more for each query.
+      const happening = this.#advance(received);
+      for (const effect of happening.effects) {
+        const pending = this.#perform(effect, happening);
+        const failure = pending instanceof Promise ? await pending : pending;
+        if (failure !== undefined) await this.#failed(failure);
+        if (this.#isOver) break;
+      }
+      if (this.#out.full && !this.#isOver) await this.#out.flush();
     }
+  }
+
+  /** Resolves when more came, or the client is gone. */
+  #more(): Promise<void> | void {
+    this.#long.rest(this.#phase === "idle");
+    // A drain may close the connection while it rests.
+    this.#resting = this.#phase === "idle" && this.#desk?.resting === true;
+    if (this.#resting) this.#connection.idle(true);
+    this.#desk?.waiting();
+    if (this.#resting) this.#desk?.rest();
+    const more = this.#inbox.more();
+    return this.#phase === "extended" ? this.#owed.counted(more) : more;
+  }
+
+  #woke(): void {
+    if (this.#resting) this.#connection.idle(false);
+    this.#resting = false;
+  }
+
+  #received(step: Came): Received {
+    return receivedOf(step, this.#phase, this.#long.skippedLimit, this.#desk?.charset);
   }
 
   /** Tells the client of a bug of ours, which is not its fault. */
@@ -184,57 +202,49 @@ class Conversation {
     this.#inbox.wake();
   }
 
-  /** A promise only for a message that takes time: most are answered at once. */
-  #receive(received: Received, step: Came): Promise<void> | undefined {
-    const desk = this.#desk;
-    const { message } = received;
+  /** Something waits that has to be answered before the message. */
+  #waits({ message }: Received): boolean {
     // One that can not be read is an error behind whatever waits, too.
     const typed = message !== undefined && isTyped(message) ? message : undefined;
-    return desk?.waits(typed) === true
-      ? this.#settle(desk, received, step)
-      : this.#happen(received);
+    return this.#desk?.waits(typed) === true;
   }
 
-  async #settle(desk: Desk, received: Received, step: Came): Promise<void> {
-    const { charset } = desk;
-    const failure = await desk.settle();
+  async #settle(received: Received, step: Came): Promise<void> {
+    const charset = this.#desk?.charset;
+    const failure = await this.#desk?.settle();
     if (failure !== undefined) await this.#failed(failure);
     // What was settled may be that the client writes in another encoding from here on.
-    const same = desk.charset === charset;
-    await this.#happen(
-      same ? received : receivedOf(step, this.#phase, this.#long.skippedLimit, desk.charset),
-    );
+    const same = this.#desk?.charset === charset;
+    await this.#happen(same ? received : this.#received(step));
   }
 
   /** Takes the step of the table and performs its effects. */
-  #happen({ input, message, violation }: Received): Promise<void> | undefined {
+  async #happen(received: Received): Promise<void> {
+    const happening = this.#advance(received);
+    for (const effect of happening.effects) {
+      const failure = await this.#perform(effect, happening);
+      if (failure !== undefined) await this.#failed(failure);
+      if (this.#isOver) return;
+    }
+    if (this.#out.full) await this.#out.flush();
+  }
+
+  #advance({ input, message, violation }: Received): Performed {
     const before = this.#phase;
     const { next, effects } = advance(before, input);
     this.#phase = next;
-    return this.#performFrom(0, { input, message, violation, before, effects });
+    return { input, message, violation, before, effects };
   }
 
-  /** Performs the effects in order, beginning with number `first`. */
-  #performFrom(first: number, happening: Performed): Promise<void> | undefined {
-    const { effects } = happening;
-    for (let index = first; index < effects.length; index += 1) {
-      const effect = effects[index];
-      const pending = effect === undefined ? undefined : this.#perform(effect, happening);
-      if (pending !== undefined) return this.#performRest(pending, index + 1, happening);
-      if (this.#over || this.#connection.over) return undefined;
-    }
-    return this.#out.full ? this.#out.flush() : undefined;
+  /** No further effect is performed. */
+  get #isOver(): boolean {
+    return this.#over || this.#connection.over;
   }
 
-  async #performRest(pending: Pending, next: number, happening: Performed): Promise<void> {
-    const failure = pending instanceof Promise ? await pending : pending;
-    if (failure !== undefined) await this.#failed(failure);
-    if (this.#over || this.#connection.over) return;
-    const rest = this.#performFrom(next, happening);
-    if (rest !== undefined) await rest;
-  }
-
-  #perform(effect: Effect, { message, violation, before }: Performed): Pending | undefined {
+  #perform(
+    effect: Effect,
+    { message, violation, before }: Performed,
+  ): Failure | Promise<Failure | undefined | void> | undefined {
     switch (effect) {
       case "answerSsl":
         return this.#encrypt(answerSsl(this.#encryptionParts));
@@ -293,15 +303,10 @@ class Conversation {
     if (this.#login !== undefined) await this.#logIn(await this.#login.answer(body));
   }
 
-  async #hangUp(): Promise<void> {
-    await this.#out.flush();
-    this.#connection.end();
-  }
-
   /** Sends the error of a message. The table says whether the series goes on. */
   async #fail(error: GatewayError, place: ErrorPlace): Promise<void> {
     if (encodeError(error, place, this.#out)) await this.#close();
-    else if (this.#lost) await this.#fatal(protocolError(lostText));
+    else if (this.#lost) await this.#fatal(lostError());
     else if (this.#phase === "extended") await this.#happen(ownInput("stepFailed"));
   }
 
@@ -314,6 +319,10 @@ class Conversation {
   async #close(): Promise<void> {
     this.#over = true;
     this.#phase = "closed";
+    await this.#hangUp();
+  }
+
+  async #hangUp(): Promise<void> {
     await this.#out.flush();
     this.#connection.end();
   }
@@ -357,21 +366,6 @@ class Conversation {
     }
   }
 
-  get #deskInbox(): DeskParts["inbox"] {
-    const inbox = this.#inbox;
-    return {
-      ahead: () => inbox.ahead(),
-      whole: () => inbox.whole,
-      bound: () => this.#owed.counted(inbox.bound()),
-      copyFrame: (stopped) => inbox.copyFrame(this.#rule(), stopped),
-      other: () => inbox.other(),
-      lose: () => {
-        this.#lost = true;
-      },
-      wake: () => inbox.wake(),
-    };
-  }
-
   async #admit(login: Login): Promise<void> {
     const { door } = this.#parts;
     const request = this.#startup;
@@ -386,7 +380,11 @@ class Conversation {
       out: this.#out,
       session: session.value,
       keyBytes,
-      inbox: this.#deskInbox,
+      inbox: deskInbox(this.#inbox, {
+        owed: this.#owed,
+        rule: () => this.#rule(),
+        lose: () => void (this.#lost = true),
+      }),
       maxMessageBytes: this.#connection.config.maxMessageBytes,
       texts: { limits: this.#connection.config, client: this.#connection },
       gone: (error) => void this.#fatal(error),

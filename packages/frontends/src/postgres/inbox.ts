@@ -11,7 +11,8 @@ import {
   type FrameStep,
 } from "@gateway/wire/postgres/frame.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
-import type { Lookahead } from "./run/series.ts";
+import type { OwedTime } from "./owed.ts";
+import type { Lookahead, SeriesParts } from "./run/series.ts";
 
 /** So much may wait beside a message of the largest size. While more waits, a client's leave is noticed late. */
 const readAheadBytes = 64 * 1024;
@@ -167,4 +168,23 @@ function isBind(type: number): boolean {
 function endsAhead(type: number): "sync" | "more" | undefined {
   if (type === closeType) return undefined;
   return type === syncType ? "sync" : "more";
+}
+
+interface DeskLook {
+  readonly owed: OwedTime;
+  readonly rule: () => FrameRule;
+  readonly lose: () => void;
+}
+
+/** What of it whoever answers the messages may ask. `owed` counts how long its client keeps it waiting. */
+export function deskInbox(inbox: Inbox, { owed, rule, lose }: DeskLook): SeriesParts["inbox"] {
+  return {
+    ahead: () => inbox.ahead(),
+    whole: () => inbox.whole,
+    bound: () => owed.counted(inbox.bound()),
+    copyFrame: (stopped) => inbox.copyFrame(rule(), stopped),
+    other: () => inbox.other(),
+    lose,
+    wake: () => inbox.wake(),
+  };
 }

@@ -12,7 +12,7 @@ import type { PostgresConfig } from "./config.ts";
 import { converse } from "./connection.ts";
 import { errorReport } from "./errors.ts";
 import { frontendKind } from "./login/handshake.ts";
-import { AsideRoom } from "./run/rowsAside.ts";
+import { AsideRoom } from "./run/execution/rowsAside.ts";
 import { statementReader } from "./read/statement.ts";
 
 export const listen: Listen<PostgresConfig> = async (config, door, host) => {

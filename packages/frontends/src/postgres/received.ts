@@ -11,6 +11,9 @@ import { violationInput } from "./violations.ts";
 /** A message in any phase. */
 export type Message = StartMessage | FrontendMessage;
 
+/** A frame, or what came in place of one. */
+export type Came = Exclude<FrameStep, { kind: "wait" | "long" }>;
+
 /** What happened: a message, a broken one, or (with neither) how an effect of ours ended. */
 export interface Received {
   readonly input: Input;
@@ -23,7 +26,7 @@ export interface Received {
  * undefined for UTF-8.
  */
 export function receivedOf(
-  step: Exclude<FrameStep, { kind: "wait" | "long" }>,
+  step: Came,
   phase: Phase,
   limit: number | undefined,
   charset?: Charset,

@@ -6,7 +6,7 @@
  */
 import type { Outbox } from "./outbox.ts";
 import type { Prepared } from "./read/statement.ts";
-import type { Stop } from "./run/execution.ts";
+import type { Stop } from "./run/execution/step.ts";
 
 /** Where its ParseComplete, and a BindComplete right behind it, stand in the outbox. */
 interface Told {

@@ -74,3 +74,8 @@ export function functionError(): GatewayError {
     message: "function calls by the protocol are for the engine postgresql only",
   });
 }
+
+/** PostgreSQL's word for a message of which it read the type only. */
+export function lostError(): GatewayError {
+  return protocolError("terminating connection because protocol synchronization was lost");
+}

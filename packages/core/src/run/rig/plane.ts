@@ -15,7 +15,14 @@ import type { DataPlane } from "../step/plane.ts";
 import type { Dialect } from "../../sql/dialect.ts";
 import { readStatement } from "../../sql/statement.ts";
 import type { BackendIdentity } from "../../query/identity.ts";
-import type { Identified, Query, QueryId, Session, QueryLimits } from "../../query/query.ts";
+import type {
+  Identified,
+  Query,
+  QueryId,
+  Routed,
+  Session,
+  QueryLimits,
+} from "../../query/query.ts";
 
 /** What a cluster answers to `execute`. */
 export type Execute = (query: Identified, signal: AbortSignal) => ResultStream;
@@ -47,6 +54,10 @@ export interface PlaneOptions {
   /** What policies note of every query. */
   readonly acted?: readonly string[];
   readonly routeThrows?: boolean;
+  /** The way is found without a wait. */
+  readonly routesAtOnce?: boolean;
+  /** The clusters' engines send at once what may come whole. */
+  readonly ask?: NonNullable<Backend["ask"]>;
   readonly limitsThrow?: boolean;
   /** What the clusters read, by their names; DuckDB's unless told. */
   readonly dialects?: Readonly<Record<string, Dialect>>;
@@ -121,11 +132,14 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
     },
     renew: (identity) => identity,
     authorizer: { mayUse: async () => true, mayCancel: async () => false },
-    route: async (query, trace) => {
-      if (options.routeThrows === true) throw new Error("a bug in a router");
-      if (options.refuse?.route !== undefined) return err(options.refuse.route);
-      trace.push({ step: "fallback", outcome: "main" });
-      return ok({ ...query, group: "main", trace });
+    route: (query, trace) => {
+      const routed = (): Result<Routed, GatewayError> => {
+        if (options.routeThrows === true) throw new Error("a bug in a router");
+        if (options.refuse?.route !== undefined) return err(options.refuse.route);
+        trace.push({ step: "fallback", outcome: "main" });
+        return ok({ ...query, group: "main", trace });
+      };
+      return options.routesAtOnce === true ? routed() : Promise.resolve().then(routed);
     },
     tagged: (query) => query,
     police: (query, log) => {
@@ -196,6 +210,7 @@ function backendOf(
     refusesWritesOf,
     describe = async () => ok({ parameters: [], columns: [] }),
     estimateScan,
+    ask,
   }: PlaneOptions,
 ): Backend {
   const estimates =
@@ -219,6 +234,7 @@ function backendOf(
     execute,
     describe,
     ...estimates,
+    ...(ask === undefined ? {} : { ask }),
     begin: async () => {
       if (transactions?.begins() === false) return err(gatewayError("cluster.connectFailed"));
       lanes.push(`begin ${cluster}`);

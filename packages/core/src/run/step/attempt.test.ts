@@ -14,8 +14,8 @@ describe("the question how much a statement would read", () => {
     const plane = planeOf({
       clusters: { main: done },
       ...(estimate && { estimateScan: async () => ok(estimate) }),
-      late: async (query, { askScan }) => {
-        said.push(await askScan(query));
+      late: async (query, told) => {
+        said.push(await told.askScan(query));
         return ok([]);
       },
     });

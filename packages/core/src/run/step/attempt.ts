@@ -9,12 +9,16 @@ import { attemptOutcome } from "../../cluster/breaker.ts";
 import type { EndAttempt } from "../../cluster/breakers.ts";
 import { abortError, gatewayError, withoutPosition, type GatewayError } from "../../error.ts";
 import type { AskScan } from "../../guard/scan.ts";
+import type { PolicyLog } from "../../guard/told.ts";
+import type { Asked } from "../../query/asked.ts";
 import type { Backend, ScanEstimate } from "../../port/backend.ts";
 import type { Host } from "../../port/host.ts";
-import type { LastEvent } from "../../query/event.ts";
+import type { Course } from "../../query/course.ts";
+import type { LastEvent, ResultStream } from "../../query/event.ts";
 import type { Identified } from "../../query/query.ts";
 import type { Slot } from "../../query/slot.ts";
 import { err, type Result } from "../../result.ts";
+import type { LateTold } from "../../snapshot/generation.ts";
 import type { Question } from "./ask.ts";
 import { identifiedOn, limitsOf } from "./identified.ts";
 import { endedWhenLost, lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
@@ -27,7 +31,7 @@ const estimating: Question<ScanEstimate> = {
     (await backend.estimateScan?.(query, signal)) ?? err(gatewayError("query.unsupported")),
 };
 
-export class Attempt implements AsyncDisposable {
+export class Attempt implements AsyncDisposable, LateTold {
   readonly #slot: Slot;
   readonly #underway: Underway;
   readonly #way: Way;
@@ -38,7 +42,7 @@ export class Attempt implements AsyncDisposable {
   #tried: EndAttempt | undefined;
   #events: PatientReader | undefined;
   /** Resolves when the engine is done and the slot is given back, after an abort. */
-  #freed: Promise<void> = Promise.resolve();
+  #freed: Promise<void> | undefined;
   #kept = false;
 
   /** Takes over the slot. */
@@ -66,8 +70,7 @@ export class Attempt implements AsyncDisposable {
 
   /** What guards say of the text that the engine will be sent. Undefined where nobody is asked. */
   late(query: Identified): Promise<Result<readonly string[], GatewayError>> | undefined {
-    const told = { log: this.#underway, askScan: this.#askScan };
-    return this.#way.generation.late(query, told, this.#underway.signal);
+    return this.#way.generation.late(query, this, this.#underway.signal);
   }
 
   /** Hands the query to the cluster's adapter, which asks the engine with the first look at the events. */
@@ -76,9 +79,27 @@ export class Attempt implements AsyncDisposable {
     this.#try();
     const backend = this.#backend;
     const events = backend.course?.(query, signal, whole) ?? backend.execute(query, signal);
+    const reader = this.#reads(events);
+    if (signal.aborted) this.free();
+    return reader;
+  }
+
+  /** Hands it to an adapter that sends it at once. Undefined where it does not: then nothing was begun. */
+  send(query: Identified): Asked | undefined {
+    const asked = this.#backend.ask?.(query, this.#underway.signal);
+    if (asked !== undefined) this.#try();
+    return asked;
+  }
+
+  /** Goes on with what was sent. Where the query was aborted meanwhile, `free` is to be called once that is begun. */
+  follow(asked: Asked): PatientReader {
+    return this.#reads(asked.course());
+  }
+
+  #reads(events: ResultStream | Course): PatientReader {
+    const { signal } = this.#underway;
     this.#events = new PatientReader(events, this.#host.clock);
-    if (signal.aborted) this.#free();
-    else signal.addEventListener("abort", this.#free, { once: true });
+    if (!signal.aborted) signal.addEventListener("abort", this, { once: true });
     return this.#events;
   }
 
@@ -120,18 +141,24 @@ export class Attempt implements AsyncDisposable {
 
   /** Disposes. A promise only where something is waited for. */
   end(): Promise<void> | undefined {
-    this.#underway.signal.removeEventListener("abort", this.#free);
+    this.#underway.signal.removeEventListener("abort", this);
     this.#tried?.("neutral");
     this.#lost?.[Symbol.dispose]();
     // An engine that ignores its cancel still runs the query, so the slot is free only when that is done.
     const ignored = this.#events?.ignored === true;
-    if (ignored) this.#underway.remains(this.#freed);
+    if (ignored) this.#underway.remains(this.#freed ?? Promise.resolve());
     return ignored || this.#kept ? undefined : this.#giveBack();
   }
 
+  /** What guards are told of goes into the record. */
+  get log(): PolicyLog {
+    return this.#underway;
+  }
+
   /** As any question to the engine: one that can not be reached counts against its cluster. */
-  readonly #askScan: AskScan = (query) =>
-    this.#backend.estimateScan === undefined ? undefined : this.ask(estimating, query);
+  askScan(query: Identified): ReturnType<AskScan> {
+    return this.#backend.estimateScan === undefined ? undefined : this.ask(estimating, query);
+  }
 
   get #backend(): Backend {
     return this.#way.generation.backend(this.#slot.cluster);
@@ -147,11 +174,16 @@ export class Attempt implements AsyncDisposable {
     this.#tried = undefined;
   }
 
+  /** The query was aborted. */
+  handleEvent(): void {
+    this.free();
+  }
+
   /** Ending the stream and giving the slot back a second time does nothing. */
-  readonly #free = (): void => {
+  free(): void {
     this.#events?.aborted();
     this.#freed = this.#endEvents().then(() => this.#giveBack());
-  };
+  }
 
   #giveBack(): Promise<void> | undefined {
     this.#running?.[Symbol.dispose]();

@@ -72,6 +72,11 @@ export class OpenQuery implements Underway {
 
   /** Takes it off the list, writes its record and counts it: at once, or when the engine is done. */
   close(last: LastEvent): void {
+    const kept = this.query.mysql?.home.kept;
+    if (kept !== undefined) {
+      const outcome = `${kept.cluster}: its own connection, for ${kept.reason}`;
+      this.live.trace.push({ step: "session", outcome });
+    }
     if (this.#remains === undefined) this.#close(last);
     else void this.#remains.then(() => this.#close(last));
   }

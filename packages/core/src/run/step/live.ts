@@ -204,6 +204,9 @@ export class LiveQuery implements LiveView {
       policyActions: this.#actions ?? noActions,
       engineStats: noStats,
       revision,
+      // Whoever writes it fills them in.
+      sqlHash: undefined,
+      digestHash: undefined,
     };
   }
 }

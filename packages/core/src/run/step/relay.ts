@@ -14,6 +14,15 @@ export interface Relayed {
   readonly reached: boolean;
 }
 
+const inFull: Relaying = { quiet: false, asked: false };
+
+export interface Relaying {
+  /** The reader is told nothing before the first row. */
+  readonly quiet: boolean;
+  /** The engine was asked, by whoever began. */
+  readonly asked: boolean;
+}
+
 /**
  * Says that the query runs, unless its reader leaves that out (`quiet`), then passes on what the engine says; the query counts as begun with the engine's
  * first event. Right before the engine is asked, this checks that the slot is still ours and that somebody still
@@ -26,13 +35,13 @@ export function* relay(
   events: PatientReader,
   live: LiveQuery,
   slot: Pick<Slot, "lease">,
-  quiet: boolean = false,
+  { quiet, asked }: Relaying = inFull,
 ): Course<Relayed> {
   // A polling client would otherwise show a long query as waiting until its first row.
   if (!quiet) yield { kind: "progress", state: "running", stats: live.stats() };
-  // The engine is asked with the first look at its events, and not before.
-  const lost = lossOf(slot) && (yield* waited(lossAskedOf(slot)));
-  const over = live.signal.aborted ? abortError(live.signal) : lost;
+  // The engine is asked with the first look at its events, and not before, unless it was (`asked`).
+  const lost = asked ? undefined : lossOf(slot) && (yield* waited(lossAskedOf(slot)));
+  const over = live.signal.aborted && !asked ? abortError(live.signal) : lost;
   if (over !== undefined) {
     yield* waited(events.end());
     return { last: { kind: "failed", error: over }, reached: true };
@@ -47,7 +56,7 @@ export function* relay(
       const late = started ? undefined : lateLossOf(slot);
       if (late !== undefined) return cancelledBy(late, live);
       if (event.kind === "failed") return yield* failedBy(event, live, slot, started);
-      const batch = event.kind === "done" ? event.whole?.batch : batchIn(event);
+      const batch = batchIn(event);
       const beyond = batch && live.counted(batch);
       if (beyond !== undefined) return cancelledBy(beyond, live);
       if (event.kind === "done") return { last: doneWith(event, live), reached: true };
@@ -72,6 +81,7 @@ function* failedBy(
 }
 
 function batchIn(event: ResultEvent): Batch | undefined {
+  if (event.kind === "done") return event.whole?.batch;
   return event.kind === "batch" ? event.batch : undefined;
 }
 
@@ -87,7 +97,7 @@ function endedWithout({ signal }: LiveQuery): Relayed {
 }
 
 /** The engine's `done` with our own counts. */
-function doneWith(
+export function doneWith(
   { updateType, updateCount, commandTag, report, whole }: DoneEvent,
   live: LiveQuery,
 ): DoneEvent {

@@ -32,7 +32,12 @@ const mayDiffer = /['"`\\#$]|--|\/[*/]|[\u0080-\uffff]/;
 
 /** The text for the engine: the same one where both read alike. Refuses with `query.syntax` or `query.unsupported`. */
 export function relex(sql: string, from: Dialect, to: Dialect): Result<string, GatewayError> {
-  return inOneGo(relexSteps(sql, from, to));
+  return isAlike(sql, from, to) ? ok(sql) : inOneGo(relexSteps(sql, from, to));
+}
+
+/** Most texts are, which takes no steps. */
+function isAlike(sql: string, from: Dialect, to: Dialect): boolean {
+  return readAlike[from].includes(to) || !mayDiffer.test(sql);
 }
 
 /** The same in steps. */
@@ -41,7 +46,7 @@ export function* relexSteps(
   from: Dialect,
   to: Dialect,
 ): Steps<Result<string, GatewayError>> {
-  if (readAlike[from].includes(to) || !mayDiffer.test(sql)) return ok(sql);
+  if (isAlike(sql, from, to)) return ok(sql);
   const read = yield* readTokens(sql, from);
   if (read === undefined) return err(gatewayError("query.syntax", { sqlState: "42601" }));
   const text = yield* written(read, to);

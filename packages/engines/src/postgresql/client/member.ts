@@ -13,6 +13,7 @@ import {
   type ServerReport,
 } from "@gateway/wire/postgres/server.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
+import type { Waiter } from "@gateway/core/query/asked.ts";
 import type { KeptListener } from "@gateway/core/query/pin.ts";
 import { turnWrites } from "../../connect/turn.ts";
 import { errorOf } from "../errors.ts";
@@ -40,6 +41,7 @@ const otherLimits: ReadonlyMap<number, number> = new Map(
 const statusesMax = 256;
 const readyForQuery = 0x5a;
 const notificationResponse = 0x41;
+const copyRun = { bytesMax: runBytesMax, fits: () => true };
 const rule = { types: serverTypes, maxBytes: rowBytesMax, typeMaxBytes: otherLimits };
 
 /** Rows, or one message. */
@@ -76,7 +78,7 @@ export class Member {
   readonly #stream: Duplex;
   readonly #frames = new FrameReader();
   readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafe(bytes));
-  #wake: (() => void) | undefined;
+  #waiter: Waiter | undefined;
   #broken: string | undefined;
   #farewell: ServerReport | undefined;
   #asked = false;
@@ -126,10 +128,7 @@ export class Member {
     return this.#frames.pending === 0;
   }
 
-  /**
-   * Tells what the server says of its own accord, also while nothing is asked of it. Until then, and behind it, that
-   * is passed over.
-   */
+  /** Tells what the server says of its own accord, also while nothing is asked of it. Else that is passed over. */
   hear(listener: KeptListener | undefined): void {
     this.#listener = listener;
     if (listener !== undefined && !this.#asked) void this.#hearIdle(listener);
@@ -201,10 +200,13 @@ export class Member {
 
   /** Resolves when more came, or the connection is over. */
   more(): Promise<void> {
-    return new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (this.#stream.isPaused()) this.#stream.resume();
-    });
+    return new Promise<void>((came) => this.wait({ came }));
+  }
+
+  /** The same for whoever needs no promise. */
+  wait(waiter: Waiter): void {
+    this.#waiter = waiter;
+    if (this.#stream.isPaused()) this.#stream.resume();
   }
 
   /** The next rows, each of exactly `columns` cells, or the next message. */
@@ -224,10 +226,7 @@ export class Member {
 
   /** Data of a COPY that is here already; undefined where something else comes next, or nothing yet. */
   copied(): FrameRun | undefined {
-    return this.#frames.run(serverCopyData, rowBytesMax, {
-      bytesMax: runBytesMax,
-      fits: () => true,
-    });
+    return this.#frames.run(serverCopyData, rowBytesMax, copyRun);
   }
 
   /** The next data of a COPY, or the next message. */
@@ -386,14 +385,14 @@ export class Member {
   }
 
   #awake(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    waiter?.came();
   }
 
   #take(bytes: Buffer): void {
     this.#frames.push(bytes);
-    if (this.#wake !== undefined) this.#awake();
+    if (this.#waiter !== undefined) this.#awake();
     else if (this.#listener !== undefined && !this.#asked) this.#hearNow(this.#listener);
     else if (this.#frames.pending >= heldBytesMax) this.#stream.pause();
   }

@@ -58,7 +58,7 @@ interface Sent {
 /** Runs it. The caller ends what is still open in the server. */
 export function* runCall(member: Member, call: Call, clock: Clock, trace: Trace): Course {
   const startedMs = clock.nowMs();
-  if (call.whole && call.named === undefined && call.resultFormats !== undefined) {
+  if (mayComeWhole(call) && !trace.open) {
     trace.open = true;
     send(member, call);
     // Undefined where what comes first is not all of it: it is read as it comes.
@@ -71,6 +71,11 @@ export function* runCall(member: Member, call: Call, clock: Clock, trace: Trace)
     }
   }
   yield* readCall(member, call, trace, () => clock.nowMs() - startedMs);
+}
+
+/** Its client takes a result with its end, and nothing else is answered before. */
+export function mayComeWhole({ whole, named, resultFormats }: Call): boolean {
+  return whole && named === undefined && resultFormats !== undefined;
 }
 
 /** What comes of it, event by event. */

@@ -58,15 +58,37 @@ export interface Circumstances {
   readonly shared: boolean;
 }
 
-/** Judges one statement. The same text comes again and again, and each time twice. */
+/** Judges one statement. The same text comes again and again. */
 export function judge(sql: string, circumstances: Circumstances): Result<Judged, GatewayError> {
   const { pinned, keeps, copies, shared } = circumstances;
-  const kind = (pinned ? 1 : 0) | (keeps ? 2 : 0) | (copies ? 4 : 0) | (shared ? 8 : 0);
-  const known = (byCircumstances[kind] ??= remembered((text) => judged(text, circumstances), {
+  return judgeBy(circumstancesOf(pinned, keeps, copies, shared))(sql);
+}
+
+/** How statements are judged there; what was said of a text is remembered. */
+export function judgeBy(kind: number): (sql: string) => Result<Judged, GatewayError> {
+  return (byCircumstances[kind] ??= remembered((text) => judged(text, circumstancesIn(kind)), {
     textsMax: 1_000,
     lengthMax: 2_000,
   }));
-  return known(sql);
+}
+
+/** As one number, so that no query makes an object of them. */
+export function circumstancesOf(
+  pinned: boolean,
+  keeps: boolean,
+  copies: boolean,
+  shared: boolean,
+): number {
+  return (pinned ? 1 : 0) | (keeps ? 2 : 0) | (copies ? 4 : 0) | (shared ? 8 : 0);
+}
+
+function circumstancesIn(kind: number): Circumstances {
+  return {
+    pinned: (kind & 1) > 0,
+    keeps: (kind & 2) > 0,
+    copies: (kind & 4) > 0,
+    shared: (kind & 8) > 0,
+  };
 }
 
 const byCircumstances: ((sql: string) => Result<Judged, GatewayError>)[] = [];

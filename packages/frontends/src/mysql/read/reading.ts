@@ -38,18 +38,28 @@ function readText(sql: string): TextReading {
 
 /** A text that is known to be one statement. */
 export function readOne(source: string, start = 0): ReadStatement {
-  let statement: Statement | undefined;
-  let forwarded: Result<string, ErrorReply> | undefined;
-  return {
-    source,
-    start,
-    get statement() {
-      return (statement ??= readStatement(source, "mysql"));
-    },
-    get forwarded() {
-      return (forwarded ??= forwardedSql(source));
-    },
-  };
+  return new Read(source, start);
+}
+
+/** A class: an object literal with accessors is a table of names, from which its fields would be searched each time. */
+class Read implements ReadStatement {
+  readonly source: string;
+  readonly start: number;
+  #statement: Statement | undefined;
+  #forwarded: Result<string, ErrorReply> | undefined;
+
+  constructor(source: string, start: number) {
+    this.source = source;
+    this.start = start;
+  }
+
+  get statement(): Statement {
+    return (this.#statement ??= readStatement(this.source, "mysql"));
+  }
+
+  get forwarded(): Result<string, ErrorReply> {
+    return (this.#forwarded ??= forwardedSql(this.source));
+  }
 }
 
 /** The statement that the engine is asked. It is another one than the client's, because its text is written anew. */

@@ -6,10 +6,15 @@
  * statements, and what the gateway decides.
  */
 import { ok } from "@gateway/core/result.ts";
-import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { zoneOf } from "@gateway/core/type/zone.ts";
 import { readSignal } from "./signalStatement.ts";
-import { firstWords, type Kind, type ReadStatement, type StatementReader } from "./statement.ts";
+import {
+  firstWords,
+  Read,
+  type Kind,
+  type ReadStatement,
+  type StatementReader,
+} from "./statement.ts";
 import type { LocalStatement } from "../commands/local.ts";
 
 /**
@@ -64,24 +69,18 @@ function toServer(
 ): ReadStatement {
   const { kind } = read;
   const { sql, start } = read.whole ?? read;
-  let statement: Statement | undefined;
   const signal = word === "SELECT" ? readSignal(sql, second) : undefined;
-  const together = kind.kind === "local" && isUndone(kind.local);
-  return {
-    sql,
-    get statement() {
-      return (statement ??= readStatement(sql, "postgres"));
-    },
-    start,
-    kind: { kind: "query" },
+  return new Read(sql, start, toQuery, {
     relayed: true,
     copies,
     varies: word === "FETCH",
-    ...(together ? { together } : {}),
-    ...(kind.kind === "cursor" ? { cursor: kind.cursor } : {}),
-    ...(signal === undefined ? {} : { signal }),
-  };
+    together: kind.kind === "local" && isUndone(kind.local),
+    cursor: kind.kind === "cursor" ? kind.cursor : undefined,
+    signal,
+  });
 }
+
+const toQuery: Kind = { kind: "query" };
 
 /** Each statement runs on a connection of its own. */
 function passesAlone(relaying: Relaying): boolean {

@@ -45,22 +45,60 @@ export interface ReadStatement {
   readonly start: number;
   readonly kind: Kind;
   /** It goes to a PostgreSQL server with its values and formats as they came, and its answer comes back so. */
-  readonly relayed?: boolean;
+  readonly relayed?: boolean | undefined;
   /** A SET that the server is asked about before it is kept: whether there is such a setting, and such a value. */
   readonly asked?: boolean;
   /** A change of settings that is relayed: others of its message undo it when they fail. */
-  readonly together?: boolean;
+  readonly together?: boolean | undefined;
   /** A COPY that is relayed. */
-  readonly copies?: boolean;
+  readonly copies?: boolean | undefined;
   /** A FETCH that is relayed: its columns are those of whatever cursor has the name when it runs. */
-  readonly varies?: boolean;
+  readonly varies?: boolean | undefined;
   /** A FETCH, MOVE or CLOSE that is relayed: of a portal that its client bound by the protocol, it is answered here. */
-  readonly cursor?: CursorStatement;
+  readonly cursor?: CursorStatement | undefined;
   /** It signals a connection, of a server's or of this listener's. */
-  readonly signal?: Signal;
+  readonly signal?: Signal | undefined;
   /** The whole statement and where it stands, where `sql` is only the query in it. */
-  readonly whole?: { readonly sql: string; readonly start: number };
+  readonly whole?: { readonly sql: string; readonly start: number } | undefined;
 }
+
+/**
+ * A class: an object literal with an accessor is a table of names, from which every field of it would be searched with
+ * each query.
+ */
+export class Read implements ReadStatement {
+  readonly sql: string;
+  readonly start: number;
+  readonly kind: Kind;
+  readonly relayed: boolean | undefined;
+  readonly together: boolean | undefined;
+  readonly copies: boolean | undefined;
+  readonly varies: boolean | undefined;
+  readonly cursor: CursorStatement | undefined;
+  readonly signal: Signal | undefined;
+  readonly whole: ReadStatement["whole"];
+  #statement: Statement | undefined;
+
+  constructor(sql: string, start: number, kind: Kind, more: ReadMore = nothingMore) {
+    this.sql = sql;
+    this.start = start;
+    this.kind = kind;
+    this.relayed = more.relayed;
+    this.together = more.together;
+    this.copies = more.copies;
+    this.varies = more.varies;
+    this.cursor = more.cursor;
+    this.signal = more.signal;
+    this.whole = more.whole;
+  }
+
+  get statement(): Statement {
+    return (this.#statement ??= readStatement(this.sql, "postgres"));
+  }
+}
+
+type ReadMore = Partial<Omit<ReadStatement, "sql" | "start" | "kind" | "statement" | "asked">>;
+const nothingMore: ReadMore = {};
 
 /** A prepared statement. */
 export interface Prepared extends ReadStatement {
@@ -106,7 +144,17 @@ export function preparedOf(
     const message = "cannot insert multiple commands into a prepared statement";
     return err(gatewayError("query.syntax", { message }));
   }
-  return ok({ ...first, text, types, description: undefined, casts: undefined });
+  return ok(preparedFrom(first, text, types));
+}
+
+/** The same for a statement that was read. */
+export function preparedFrom(
+  first: ReadStatement,
+  text: string,
+  types: readonly number[] = [],
+): Prepared {
+  const { statement } = first;
+  return { ...first, statement, text, types, description: undefined, casts: undefined };
 }
 
 /** True for what a failed transaction still takes: its end, in whole or back to a savepoint. */
@@ -230,8 +278,8 @@ function copyOf(sql: string, start: number): ReadStatement {
   if (copy === undefined) return readAs(sql, start, { kind: "query" });
   if (!copy.ok) return refused(sql, start, copy.error);
   const { value } = copy;
-  const read = readAs(value.sql, start + value.start, { kind: "copy", form: value.form });
-  return Object.assign(read, { whole: { sql, start } });
+  const whole = { sql, start };
+  return new Read(value.sql, start + value.start, { kind: "copy", form: value.form }, { whole });
 }
 
 function declareOf(sql: string, start: number): ReadStatement {
@@ -239,8 +287,8 @@ function declareOf(sql: string, start: number): ReadStatement {
   if (declared === undefined) return readAs(sql, start, { kind: "query" });
   if (!declared.ok) return refused(sql, start, declared.error);
   const { name, binary, sql: query, start: before } = declared.value;
-  const read = readAs(query, start + before, { kind: "declare", name, binary });
-  return Object.assign(read, { whole: { sql, start } });
+  const whole = { sql, start };
+  return new Read(query, start + before, { kind: "declare", name, binary }, { whole });
 }
 
 function cursorOf(sql: string, start: number): ReadStatement {
@@ -258,15 +306,7 @@ function refused(sql: string, start: number, error: GatewayError): ReadStatement
 }
 
 function readAs(sql: string, start: number, kind: Kind): ReadStatement {
-  let statement: Statement | undefined;
-  return {
-    sql,
-    get statement() {
-      return (statement ??= readStatement(sql, "postgres"));
-    },
-    start,
-    kind,
-  };
+  return new Read(sql, start, kind);
 }
 
 const transactionWords: ReadonlySet<string> = new Set([

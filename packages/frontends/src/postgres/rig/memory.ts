@@ -8,7 +8,7 @@ import { Mirrors } from "../catalog/mirrors.ts";
 import { withOwnWords } from "../../listener/statementLimits.ts";
 import { postgresConfig } from "../config.ts";
 import { converse } from "../connection.ts";
-import { AsideRoom } from "../run/rowsAside.ts";
+import { AsideRoom } from "../run/execution/rowsAside.ts";
 import { statementReader } from "../read/statement.ts";
 
 export interface MemoryClient {

@@ -8,28 +8,29 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
+import type { Answer } from "@gateway/core/query/course.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { PostgresCall, Query } from "@gateway/core/query/query.ts";
 import { sentWith } from "@gateway/core/query/stages.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
-import type { Column, Parameter } from "@gateway/core/type/type.ts";
+import type { Parameter } from "@gateway/core/type/type.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
-import type { Format } from "@gateway/wire/postgres/message.ts";
 import { mirrorValues, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { encodeQueryId } from "../encode.ts";
 import type { SignalName } from "./cancel.ts";
 import { ClientCopy, type CopyInbox } from "../value/copySource.ts";
-import { Execution, type Step, type Stop } from "./execution.ts";
+import { Execution } from "./execution/execution.ts";
+import type { Order, Step, Stop } from "./execution/step.ts";
 import { answerLocal, type Forget } from "../commands/localAnswer.ts";
 import { ownStatement, undone } from "../commands/ownStatements.ts";
 import { answeredIf, signalled } from "../commands/signalled.ts";
 import type { LocalStatement, NamedValue } from "../commands/local.ts";
 import { notFollowed, refusal } from "../failure.ts";
 import type { Outbox } from "../outbox.ts";
-import type { AsideRoom } from "./rowsAside.ts";
+import type { AsideRoom } from "./execution/rowsAside.ts";
 import { processIn, type Signal } from "../read/signalStatement.ts";
 import type { Prepared, ReadStatement } from "../read/statement.ts";
 import { nativeAmong } from "../session/settings.ts";
@@ -54,17 +55,6 @@ export interface ExecutorParts {
   signal(process: number, name: SignalName): boolean | Promise<boolean>;
   /** Drops prepared statements or portals, as DEALLOCATE and DISCARD ask. */
   forget(what: Forget): Promise<GatewayError | undefined>;
-}
-
-/** A statement with its values and the form of its result. */
-export interface Order {
-  readonly statement: ReadStatement;
-  readonly parameters: readonly Parameter[];
-  /** Of a statement that is relayed; a simple query has none of its own. */
-  readonly call?: PostgresCall | undefined;
-  readonly formats: readonly Format[];
-  /** The result as the client was told it. */
-  readonly promised: readonly Column[] | undefined;
 }
 
 export class Executor {
@@ -142,6 +132,20 @@ export class Executor {
     if (busy) return this.#stepAlone(execution, wish);
     this.#current = execution;
     return execution.step(wish, this.#stepped);
+  }
+
+  /**
+   * Starts the only step of an execution, of which `answered` is the rest: whoever waits for the answer in between spares
+   * a promise. Undefined where it has to wait for something: then `step` does.
+   */
+  start(execution: Execution): ReturnType<Execution["start"]> | undefined {
+    if (!this.mayBegin) return undefined;
+    this.#current = execution;
+    return execution.start();
+  }
+
+  answered(execution: Execution, answer: Answer, wish: Step): Stop | Promise<Stop> {
+    return execution.answered(answer, wish, this.#stepped);
   }
 
   /** The same once the connection is free. */
@@ -257,7 +261,6 @@ export class Executor {
     return this.#over === undefined && this.#reading === undefined;
   }
 
-  /** Why nothing more may begin. */
   get #over(): GatewayError | undefined {
     return this.#whenLeft ?? this.#cancelled;
   }

@@ -5,7 +5,7 @@ import type { PostgresCall, PreparedText } from "@gateway/core/query/query.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { Prepared } from "../read/statement.ts";
-import type { Execution } from "./execution.ts";
+import type { Execution } from "./execution/execution.ts";
 
 /** The most that one connection may have. */
 const statementsMax = 5000;

@@ -5,15 +5,15 @@
 import type { ClientSession } from "../session/clientSession.ts";
 import { encodeEvent, noTransaction } from "../encode.ts";
 import type { ErrorPlace } from "../errors.ts";
-import type { Step, Stop } from "./execution.ts";
+import type { Order, Step, Stop } from "./execution/step.ts";
 import type { Implicit } from "./implicit.ts";
 import type { Outbox } from "../outbox.ts";
-import type { Executor, Order } from "./executor.ts";
+import type { Executor } from "./executor.ts";
 import type { Failure } from "../failure.ts";
 import type { Series } from "./series.ts";
 import {
   needsTransaction,
-  type Prepared,
+  preparedFrom,
   type ReadStatement,
   type StatementReader,
 } from "../read/statement.ts";
@@ -47,8 +47,15 @@ export async function answerText(text: string, parts: SimpleParts): Promise<Fail
   const [first] = statements.value;
   let failure: Failure | undefined;
   if (length === 1 && first !== undefined && isPlain(first, implicit)) {
-    const execution = parts.executor.prepare(orderOf(first));
-    const stop = await parts.executor.step(execution, allRows);
+    const { executor } = parts;
+    const execution = executor.prepare(orderOf(first));
+    const starting = executor.start(execution);
+    const answer = starting instanceof Promise ? await starting : starting;
+    const stopping =
+      answer === undefined
+        ? executor.step(execution, allRows)
+        : executor.answered(execution, answer, allRows);
+    const stop = stopping instanceof Promise ? await stopping : stopping;
     failure = tell({ stop, queryId: execution.plan.queryId }, placeOf(first, text), out);
   } else failure = await answerEach(statements.value, text, parts);
   if (implicit.open) await series.end();
@@ -151,8 +158,4 @@ const allRows: Step = { maxRows: 0, announce: "rows" };
 
 function orderOf(statement: ReadStatement): Order {
   return { statement, parameters: [], formats: [], promised: undefined };
-}
-
-function preparedFrom(statement: ReadStatement, text: string): Prepared {
-  return { ...statement, text, types: [], description: undefined, casts: undefined };
 }

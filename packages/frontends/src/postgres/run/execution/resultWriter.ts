@@ -10,18 +10,18 @@ import type { Column } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
 import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
-import { flushBytes, type Outbox } from "../outbox.ts";
-import type { CopyForm } from "../read/copyForm.ts";
-import type { ClientSession } from "../session/clientSession.ts";
-import { formatsFor, rowWriter, type RowShape, type RowWriter } from "../value/rows.ts";
-import { kernelRowWriter } from "../value/kernel/kernelRows.ts";
-import { nativeRowWriter } from "../value/nativeRows.ts";
-import { binaryForms, withBinary } from "../value/ownTypes.ts";
-import { recodedWriter } from "../value/recoded.ts";
-import { ResultShape } from "../value/resultShape.ts";
-import { textRowWriter } from "../value/textRows.ts";
-import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
-import { changedResult, formatCountError, sameShape, widthError } from "./described.ts";
+import { flushBytes, type Outbox } from "../../outbox.ts";
+import type { CopyForm } from "../../read/copyForm.ts";
+import type { ClientSession } from "../../session/clientSession.ts";
+import { formatsFor, rowWriter, type RowShape, type RowWriter } from "../../value/rows.ts";
+import { kernelRowWriter } from "../../value/kernel/kernelRows.ts";
+import { nativeRowWriter } from "../../value/nativeRows.ts";
+import { binaryForms, withBinary } from "../../value/ownTypes.ts";
+import { recodedWriter } from "../../value/recoded.ts";
+import { ResultShape } from "../../value/resultShape.ts";
+import { textRowWriter } from "../../value/textRows.ts";
+import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "../copyRows.ts";
+import { changedResult, formatCountError, sameShape, widthError } from "../described.ts";
 
 /** How the client wants a result. */
 export interface ResultForm {

@@ -1,7 +1,7 @@
 import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { messageOf } from "../rig/rawClient.ts";
+import { messageOf } from "../../rig/rawClient.ts";
 import { RowsAside, AsideRoom } from "./rowsAside.ts";
 
 describe("RowsAside", () => {

@@ -12,47 +12,28 @@ import type { Answer } from "@gateway/core/query/course.ts";
 import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { unreachable } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import type { Format } from "@gateway/wire/postgres/message.ts";
-import type { ClientSession } from "../session/clientSession.ts";
-import { encodeEvent } from "../encode.ts";
-import type { Outbox } from "../outbox.ts";
-import { ResultWriter, type Announce, type ResultForm } from "./resultWriter.ts";
-import { limitMs } from "../session/units.ts";
-import type { ClientCopy } from "../value/copySource.ts";
+import type { ClientSession } from "../../session/clientSession.ts";
+import { encodeEvent } from "../../encode.ts";
+import type { Outbox } from "../../outbox.ts";
+import { ResultWriter, type Announce } from "./resultWriter.ts";
+import {
+  mostOf,
+  nextOf,
+  timeoutError,
+  type ExecutionPlan,
+  type Going,
+  type Step,
+  type Stop,
+  type Written,
+} from "./step.ts";
+import { limitMs } from "../../session/units.ts";
 import { RowsAside, type AsideRoom } from "./rowsAside.ts";
-import { commandTag } from "../tag.ts";
+import { commandTag } from "../../tag.ts";
 
-/** What is to run, and how its result is wanted. */
-export interface ExecutionPlan extends ResultForm {
-  readonly sql: string;
-  /** Shown to the client; undefined for what the frontend answers itself. */
-  readonly queryId: string | undefined;
-  start(signal: AbortSignal): ResultStream | Promise<Answer>;
-  /** The data of its client's, if it takes any. */
-  readonly source?: ClientCopy | undefined;
-}
+/** Hears of a step's end first; without a stop where a bug ended it. */
+type Over = (execution: Execution, stop: Stop | undefined) => void;
 
-/** How far one step goes, and what happens with its rows. */
-export interface Step {
-  /** 0 means all that are left. */
-  readonly maxRows: number;
-  readonly announce: Announce;
-  /** As in a Bind message; absent where those of the plan hold. */
-  readonly formats?: readonly Format[];
-  /** Rows are passed over. */
-  readonly silent?: boolean;
-  /** Stops as soon as the columns are known. */
-  readonly columnsOnly?: boolean;
-}
-
-/** Why a step ended, with the rows of this step. The caller sends the command tag. */
-export type Stop =
-  | { readonly kind: "complete"; readonly rows: number; readonly tag: string }
-  | { readonly kind: "suspended"; readonly rows: number }
-  | { readonly kind: "failed"; readonly error: GatewayError };
-
-/** How many rows; undefined when it was cut short. */
-type Written = number | undefined;
+const notBegun: Going = { sent: 0 };
 
 export type ExecutionState = "fresh" | "parked" | "complete" | "failed" | "abandoned";
 
@@ -83,6 +64,7 @@ export class Execution implements AsyncDisposable {
   /** Rows that were read from the engine before the client wanted them, and how the result ended. */
   #aside: RowsAside | undefined;
   #last: LastEvent | undefined;
+  #limit: Disposable | undefined;
   /** Data of a server's COPY is on its way to the client. */
   #copies = false;
 
@@ -114,19 +96,14 @@ export class Execution implements AsyncDisposable {
 
   /**
    * Writes rows, under the client's time limit, and tells why it stopped. After `complete` or `failed` nothing is left,
-   * and everything is given back; `over` hears of it first, without a stop where a bug ended it. One function, because
-   * each that waits costs a query half a microsecond.
+   * and everything is given back. One function, because each that waits costs a query half a microsecond.
    */
-  async step(
-    wish: Step,
-    over?: (execution: Execution, stop: Stop | undefined) => void,
-  ): Promise<Stop> {
-    const limit = this.#limited();
+  async step(wish: Step, over?: Over, from: Going = notBegun): Promise<Stop> {
+    let { sent, writing: before } = from;
     let stop: Stop | undefined;
     try {
-      let most = wish.maxRows === 0 ? Number.POSITIVE_INFINITY : wish.maxRows;
-      let sent = 0;
-      stop = this.#reshaped(wish);
+      let most = mostOf(wish);
+      if (from === notBegun) stop = this.#begins(wish);
       if (stop === undefined && this.#isFresh) {
         const started = this.#begun ?? this.plan.start(this.#controller.signal);
         const answer = started instanceof Promise ? await started : started;
@@ -134,8 +111,8 @@ export class Execution implements AsyncDisposable {
         this.#take(answer);
       }
       while (stop === undefined) {
-        const waits = this.#result.waits || this.#aside !== undefined;
-        const writing = waits ? this.#writeRows(most - sent, wish.silent === true) : 0;
+        const writing = before ?? this.#writeRows(most - sent, wish.silent === true);
+        before = undefined;
         const written = writing instanceof Promise ? await writing : writing;
         sent += written ?? 0;
         stop = this.#wrote(written, sent, most);
@@ -147,7 +124,7 @@ export class Execution implements AsyncDisposable {
         if (this.#copies) most = Number.POSITIVE_INFINITY;
       }
     } finally {
-      limit?.[Symbol.dispose]();
+      this.#limit?.[Symbol.dispose]();
       // After a bug, too, the engine gets everything back.
       try {
         const ending = stop?.kind === "suspended" ? undefined : this.#end();
@@ -158,6 +135,46 @@ export class Execution implements AsyncDisposable {
       }
     }
     return stop;
+  }
+
+  #begins(wish: Step): Stop | undefined {
+    this.#limit = this.#limited();
+    return this.#reshaped(wish);
+  }
+
+  /** Starts the first step, for all rows, under the client's time limit. `answered` is the rest of it. */
+  start(): ResultStream | Promise<Answer> {
+    this.#limit = this.#limited();
+    return this.plan.start(this.#controller.signal);
+  }
+
+  /** Writes an answer as `step` does. A promise only where something is waited for: most answers are here whole. */
+  answered(answer: Answer, wish: Step, over: Over): Stop | Promise<Stop> {
+    this.#take(answer);
+    if (this.#answered === undefined) return this.step(wish, over, { sent: 0 });
+    const end = this.#writeAnswer(wish);
+    if (!("kind" in end)) return this.step(wish, over, end);
+    this.#limit?.[Symbol.dispose]();
+    void this.#end();
+    this.#stopped(end);
+    over(this, end);
+    return end;
+  }
+
+  #writeAnswer(wish: Step): Stop | Going {
+    try {
+      for (let sent = 0; ;) {
+        const writing = this.#writeRows(Number.POSITIVE_INFINITY, false);
+        if (writing instanceof Promise) return { sent, writing };
+        sent += writing ?? 0;
+        const cut = writing === undefined ? this.#wrote(writing, sent, sent) : undefined;
+        this.#taken += 1;
+        const stop = cut ?? this.#came(this.#answered?.[this.#taken - 1], sent, wish);
+        if (stop !== undefined) return stop;
+      }
+    } catch (bug) {
+      return { sent: 0, writing: Promise.reject(bug) };
+    }
   }
 
   /**
@@ -264,6 +281,7 @@ export class Execution implements AsyncDisposable {
   /** Writes at most `most` of the rows that wait; answers how many, or undefined when it was cut short. */
   #writeRows(most: number, silent: boolean): Written | Promise<Written> {
     if (this.#aside !== undefined) return this.#writeAside(most, silent);
+    if (!this.#result.waits) return 0;
     return silent ? this.#result.passOver(most) : this.#result.write(most, this.#controller.signal);
   }
 
@@ -378,14 +396,4 @@ export class Execution implements AsyncDisposable {
 async function left(begun: ResultStream | Promise<Answer>): Promise<void> {
   const answer = await begun;
   if (Symbol.asyncIterator in answer) await answer.return();
-}
-
-async function nextOf(events: ResultStream): Promise<ResultEvent | undefined> {
-  const next = await events.next();
-  return next.done === true ? undefined : next.value;
-}
-
-/** As PostgreSQL says it. */
-export function timeoutError(): GatewayError {
-  return gatewayError("query.timeout", { message: "canceling statement due to statement timeout" });
 }

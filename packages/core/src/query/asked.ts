@@ -1,0 +1,19 @@
+/** A statement that an engine was sent at once, and whose whole answer is likely to come in one piece. */
+import type { Course } from "./course.ts";
+import type { DoneEvent } from "./event.ts";
+
+/** Whoever waits for an answer. */
+export interface Waiter {
+  /** Something of it is here, or nothing will come any more. Must not throw: the engine's socket calls it. */
+  came(): void;
+}
+
+/** It is taken once: whole, or as a course. Until then its connection is its own. */
+export interface Asked {
+  /** Calls the waiter once. */
+  wait(waiter: Waiter): void;
+  /** The end of the statement with its result, where all of it is here: everything is given back then. A bug that is thrown gives everything back, too. */
+  whole(): DoneEvent | undefined;
+  /** What comes of it, event by event, where it did not come whole, or has to be cancelled. Whoever takes it begins it at once. */
+  course(): Course;
+}

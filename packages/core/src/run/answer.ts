@@ -1,0 +1,171 @@
+/**
+ * The usual way of a query whose client is told nothing before the first row: nothing is waited for but its engine, and
+ * that answers in one piece. So no stage here is a generator, and there is one promise, which the engine's answer
+ * resolves (docs/query-cost.md). Wherever anything else has to be waited for, the line of `run.ts` goes on from there.
+ */
+import { gatewayError } from "../error.ts";
+import type { Asked, Waiter } from "../query/asked.ts";
+import { answerOf, eventsOf, type Answer } from "../query/course.ts";
+import type { DoneEvent, LastEvent, ResultEvent } from "../query/event.ts";
+import type { Query } from "../query/query.ts";
+import type { Slot } from "../query/slot.ts";
+import { courseOfQuery } from "./run.ts";
+import { Attempt } from "./step/attempt.ts";
+import { mayKeep, type Begun } from "./step/begun.ts";
+import { OpenQuery } from "./step/lifecycle.ts";
+import { lateLossOf, lossOf } from "./step/lost.ts";
+import type { PatientReader } from "./step/patience.ts";
+import type { DataPlane } from "./step/plane.ts";
+import { doneWith } from "./step/relay.ts";
+import { wayOf, type Way } from "./step/way.ts";
+import { wishOf } from "./transaction/wish.ts";
+
+/** Begins a query. Resolves with all events where it needs no wait behind the first of them, and with their stream otherwise. */
+export function answerQuery(query: Query, plane: DataPlane, signal: AbortSignal): Promise<Answer> {
+  const open = new OpenQuery(query, plane, signal, true);
+  const { pin, kept } = query.session;
+  const isPlain = pin === undefined && kept === undefined && !plane.draining();
+  if (!isPlain || wishOf(query) !== undefined) return answerOf(courseOfQuery(open, plane));
+  return new Straight(open, plane).begin();
+}
+
+class Straight implements Begun, Waiter {
+  readonly #open: OpenQuery;
+  readonly #plane: DataPlane;
+  finding: Begun["finding"];
+  granted: Begun["granted"];
+  attempt: Attempt | undefined;
+  identifying: Begun["identifying"];
+  judging: Begun["judging"];
+  events: PatientReader | undefined;
+  #way: Way | undefined;
+  #slot: Slot | undefined;
+  #asked: Asked | undefined;
+  #isOver = false;
+  #resolve: ((answer: Answer | Promise<Answer>) => void) | undefined;
+
+  constructor(open: OpenQuery, plane: DataPlane) {
+    this.#open = open;
+    this.#plane = plane;
+  }
+
+  begin(): Promise<Answer> {
+    try {
+      this.#asked = this.#send();
+    } catch (bug) {
+      return new Promise((resolve) => {
+        this.#resolve = resolve;
+        this.#broke(bug);
+      });
+    }
+    const asked = this.#asked;
+    if (asked === undefined) return answerOf(courseOfQuery(this.#open, this.#plane, this));
+    this.#open.signal.addEventListener("abort", this);
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      asked.wait(this);
+    });
+  }
+
+  /** As far as nothing has to be waited for: undefined where something has. */
+  #send(): Asked | undefined {
+    const open = this.#open;
+    this.finding = wayOf(open, this.#plane);
+    if (this.finding instanceof Promise || !this.finding.ok) return undefined;
+    const way = this.finding.value;
+    this.#way = way;
+    // Guards that have something to say say it first.
+    if (way.policed.guarded !== undefined) return undefined;
+    this.granted = way.slot();
+    if (!("ok" in this.granted) || !this.granted.ok) return undefined;
+    const slot = this.granted.value;
+    this.#slot = slot;
+    const attempt = new Attempt(slot, open, way, this.#plane.host);
+    this.attempt = attempt;
+    this.identifying = attempt.identified();
+    if (this.identifying instanceof Promise || !this.identifying.ok) return undefined;
+    const query = this.identifying.value;
+    this.judging = attempt.late(query);
+    if (this.judging !== undefined || mayKeep(query, slot, way)) return undefined;
+    // Right before the engine is asked.
+    return open.signal.aborted || lossOf(slot) !== undefined ? undefined : attempt.send(query);
+  }
+
+  /** Something of the answer is here, or nothing will come. */
+  came(): void {
+    const asked = this.#asked;
+    // The query was aborted meanwhile: its answer is the course's.
+    if (asked === undefined) return;
+    try {
+      const done = asked.whole();
+      if (done === undefined) this.#goOn(asked);
+      else this.#ends(done);
+    } catch (bug) {
+      this.#broke(bug);
+    }
+  }
+
+  /** The query was aborted: the engine is told, and is given some time to end it. */
+  handleEvent(): void {
+    const asked = this.#asked;
+    if (asked !== undefined) this.#goOn(asked);
+  }
+
+  /** As a course, from the engine's answer on. */
+  #goOn(asked: Asked): void {
+    const { signal } = this.#open;
+    this.#leave();
+    this.events = this.attempt?.follow(asked);
+    this.#resolve?.(answerOf(courseOfQuery(this.#open, this.#plane, this)));
+    // The engine's course has begun, and hears of it.
+    if (signal.aborted) this.attempt?.free();
+  }
+
+  #ends(done: DoneEvent): void {
+    this.#leave();
+    const last = this.#lastOf(done);
+    this.attempt?.ended(last);
+    this.#end(last);
+  }
+
+  /** The engine's end with our own counts, or why the client gets none of it. */
+  #lastOf(done: DoneEvent): LastEvent {
+    const { live } = this.#open;
+    const late = this.#slot && lateLossOf(this.#slot);
+    const batch = done.whole?.batch;
+    const error = late ?? (batch && live.counted(batch));
+    if (error === undefined) return doneWith(done, live);
+    live.cancel(error);
+    return { kind: "failed", error };
+  }
+
+  /** The engine's answer, and an abort, are waited for no longer. */
+  #leave(): void {
+    this.#asked = undefined;
+    this.#open.signal.removeEventListener("abort", this);
+  }
+
+  #broke(bug: unknown): void {
+    this.#leave();
+    this.#plane.host.log.bug(bug, { queryId: this.#open.query.id });
+    const last: LastEvent = { kind: "failed", error: gatewayError("internal.bug") };
+    // What is given back is given back once.
+    if (this.#isOver) this.#resolve?.([last]);
+    else this.#end(last);
+  }
+
+  /** Gives everything back, then tells the client. */
+  #end(last: LastEvent): void {
+    this.#isOver = true;
+    const ending = this.attempt?.end();
+    if (ending === undefined) this.#close(last);
+    else void ending.then(() => this.#close(last));
+  }
+
+  #close(last: LastEvent): void {
+    this.#way?.[Symbol.dispose]();
+    this.#open.close(last);
+    const events: readonly ResultEvent[] = eventsOf(last);
+    this.#resolve?.(events);
+  }
+}
