@@ -5,6 +5,9 @@
 import type { Setting } from "../session/clientSession.ts";
 import type { AskedRows, LocalAnswer } from "./answer.ts";
 
+/** Longest packet, by which drivers cut what they send. */
+export const packetLimit = "max_allowed_packet";
+
 /** What is kept here whatever the engine is. */
 const kept: ReadonlySet<string> = new Set([
   "autocommit",
@@ -17,7 +20,7 @@ const kept: ReadonlySet<string> = new Set([
   "identity",
   "interactive_timeout",
   "last_insert_id",
-  "max_allowed_packet",
+  packetLimit,
   "net_read_timeout",
   "net_retry_count",
   "net_write_timeout",
@@ -53,6 +56,15 @@ export function isOfOneStatement(name: string): boolean {
   return ofOneStatement.test(name);
 }
 
+/** What a client may send through this listener to the server that said this. */
+export function packetLimitOf(
+  told: Setting | undefined,
+  { packetBytesMax }: { readonly packetBytesMax: () => number },
+): bigint {
+  const own = BigInt(packetBytesMax());
+  return typeof told === "bigint" && told < own ? told : own;
+}
+
 /** Asks the engine for the values of these expressions, of which the answer is then made. */
 export function askingFor(
   expressions: readonly string[],
@@ -72,6 +84,6 @@ export function askingFor(
 }
 
 /** Numbers come as text. */
-function settingOf(text: string | null): Setting {
+export function settingOf(text: string | null): Setting {
   return text !== null && /^-?\d{1,20}$/.test(text) ? BigInt(text) : text;
 }

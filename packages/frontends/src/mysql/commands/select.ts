@@ -15,7 +15,7 @@ import type { Column, Value } from "@gateway/core/type/type.ts";
 import { lastInsertId, type ClientSession, type Setting } from "../session/clientSession.ts";
 import { ownErrors } from "../errors.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import { askingFor, isKept } from "./engineVariables.ts";
+import { askingFor, isKept, packetLimit, packetLimitOf } from "./engineVariables.ts";
 import { serverVersion } from "./server.ts";
 import { integerColumn, textColumn, type LocalAnswer } from "./answer.ts";
 import { nextText, takeLiteral, takeName, takeString } from "./take.ts";
@@ -68,7 +68,8 @@ export function answerSelect(sql: string, context: VariableContext): LocalAnswer
   const asked = items.flatMap((item) => item.asked ?? []);
   if (asked.length > 0) {
     // All of it is the engine's: it answers in its own words.
-    if (items.every((item) => item.literal || item.asked !== undefined)) return undefined;
+    const isEngines = items.every((item) => item.literal || item.asked !== undefined);
+    if (isEngines && !asked.some(isPacketLimit)) return undefined;
     const known = error(ownErrors.syntax(sql));
     return askingFor(asked, (told) => answerSelect(sql, { ...context, told }) ?? known);
   }
@@ -136,7 +137,7 @@ export function askedVariable(text: string, context: VariableContext): Asked | u
   if (!text.startsWith("@@") || context.told?.has(text) === true) return undefined;
   const name = variableName(text);
   // The session's access is set on the server's connection, as its isolation is.
-  const isServers = accessNames.has(name) && context.relays();
+  const isServers = (accessNames.has(name) || name === packetLimit) && context.relays();
   const own = isKept(name) && !isServers && !/^@@(?:global|persist)\./i.test(text);
   return own || !context.ownWords() ? undefined : { asked: text };
 }
@@ -158,7 +159,13 @@ function error(reply: ErrorReply): Extract<LocalAnswer, { kind: "error" }> {
 export function readVariable(text: string, context: VariableContext): Setting | undefined {
   if (!text.startsWith("@@")) return context.client.settings.get(text.toLowerCase()) ?? null;
   const told = context.told?.get(text);
-  return told === undefined ? variableValue(variableName(text), context) : told;
+  if (told === undefined) return variableValue(variableName(text), context);
+  return isPacketLimit(text) ? packetLimitOf(told, context) : told;
+}
+
+/** True for the session's limit of a packet, which both the server and the listener have: the lesser one counts. */
+function isPacketLimit(text: string): boolean {
+  return variableName(text) === packetLimit && !/^@@(?:global|persist)\./i.test(text);
 }
 
 /** Functions about the server, which the engine answers where it speaks MySQL. */

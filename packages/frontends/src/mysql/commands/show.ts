@@ -16,7 +16,7 @@ import type { Column, Value } from "@gateway/core/type/type.ts";
 import { codecOf } from "../compression.ts";
 import { ownErrors } from "../errors.ts";
 import { integerColumn, textColumn, textRows, type LocalAnswer } from "./answer.ts";
-import { isKept } from "./engineVariables.ts";
+import { isKept, packetLimit, packetLimitOf, settingOf } from "./engineVariables.ts";
 import { utf8mb4 } from "../session/charset.ts";
 import { takeFilter, type Row } from "./filter.ts";
 import { showDatabases, showTables, showTableStatus } from "./schema.ts";
@@ -200,12 +200,15 @@ function showVariables(
   context: ShowContext,
 ): LocalAnswer | undefined {
   if (!context.ownWords()) return listed(reader, nameAndValue, variableRows(context));
-  if (scope === "GLOBAL" || !keepsOther(context)) return undefined;
+  if (scope === "GLOBAL") return undefined;
+  const keeps = keepsOther(context);
+  if (!keeps && !listsPacketLimit(reader, context)) return undefined;
   const { settings, pin } = context.client.session;
   // A server ends a list at the session's limit, which is meant for the rows behind the filter.
   const limit = Number(settings.get("sql_select_limit") ?? Infinity);
   // A transaction's connection has the limit already, and keeps it.
   if (limit !== Infinity && pin !== undefined) {
+    if (!keeps) return undefined;
     const what = "SHOW VARIABLES under sql_select_limit in a transaction";
     return { kind: "error", reply: ownErrors.notSupported(what) };
   }
@@ -217,13 +220,30 @@ function showVariables(
     whole: true,
     make: (rows) => {
       const own = rows.map(([name = "", value = ""]) =>
-        name !== null && isKept(name) ? [name, shown(name, context)] : [name, value],
+        name !== null && isKept(name) ? [name, keptOf(name, value, context)] : [name, value],
       );
       const answer = listed(reader, nameAndValue, own);
       if (answer.kind !== "rows") return answer;
       return { ...answer, columns: variableColumns, rows: answer.rows.slice(0, limit) };
     },
   };
+}
+
+/** What the server says of a packet's length counts where it takes less. */
+function keptOf(name: string, value: string | null, context: ShowContext): string {
+  if (name !== packetLimit || !context.relays()) return shown(name, context);
+  return String(packetLimitOf(settingOf(value), context));
+}
+
+/** Whether the filter that stands next leaves the limit of packets in, of which the server knows its own alone. */
+function listsPacketLimit(reader: TokenReader, context: ShowContext): boolean {
+  if (!context.relays()) return false;
+  const start = reader.at;
+  const test = takeFilter(reader, nameAndValue);
+  // A filter that is not read here is the server's.
+  const lists = atEnd(reader) && test?.([packetLimit, shown(packetLimit, context)]) === true;
+  reader.at = start;
+  return lists;
 }
 
 /** True where the session has a variable that the engine's connection has not. */

@@ -19,7 +19,8 @@ import { serverVersion } from "./server.ts";
 /** What variables are computed from. */
 export interface VariableContext {
   readonly client: ClientSession;
-  readonly maxMessageBytes: number;
+  /** Bytes of the longest packet that is taken here. */
+  readonly packetBytesMax: () => number;
   readonly maxConnections: number;
   readonly port: number;
   /** Whether the listener offers TLS. */
@@ -111,7 +112,7 @@ const computed: Readonly<Record<string, (context: VariableContext) => Setting>> 
   last_insert_id: ({ client }) => lastInsertId(client),
   have_openssl: ({ tls }) => (tls ? "YES" : "DISABLED"),
   have_ssl: ({ tls }) => (tls ? "YES" : "DISABLED"),
-  max_allowed_packet: ({ maxMessageBytes }) => BigInt(maxMessageBytes),
+  max_allowed_packet: ({ packetBytesMax }) => BigInt(packetBytesMax()),
   max_connections: ({ maxConnections }) => BigInt(maxConnections),
   port: ({ port }) => BigInt(port),
   pseudo_thread_id: ({ client }) => BigInt(client.connectionId),

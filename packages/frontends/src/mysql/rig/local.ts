@@ -27,7 +27,7 @@ export function clientOf(more: Partial<ClientSession> = {}, schema?: string): Cl
 export function contextOf(client = clientOf()): ShowContext {
   return {
     client,
-    maxMessageBytes: 1 << 26,
+    packetBytesMax: () => 1 << 26,
     maxConnections: 100,
     port: 3306,
     tls: false,

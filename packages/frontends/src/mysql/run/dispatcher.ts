@@ -34,7 +34,7 @@ import {
   type PreparedParts,
 } from "./preparedCommands.ts";
 import { readOne, type ReadStatement, type TextReader } from "../read/reading.ts";
-import { relayedOf, relays, takeAttributes, underSettings } from "./relaying.ts";
+import { packetBytesMax, relayedOf, relays, takeAttributes, underSettings } from "./relaying.ts";
 import { tellsFoundRows } from "./rowCount.ts";
 import { namesServerVariables, refreshVariables, setsThemOnly } from "./userVariables.ts";
 import { boundAsIs, runStatement, type BoundStatement } from "./statement.ts";
@@ -365,7 +365,7 @@ export class Dispatcher {
     if (this.#madeContext?.client !== client)
       this.#madeContext = {
         client,
-        maxMessageBytes: connection.config.maxMessageBytes,
+        packetBytesMax: () => packetBytesMax(responder),
         maxConnections: connection.config.maxConnections,
         port: server.port,
         tls: server.tls,

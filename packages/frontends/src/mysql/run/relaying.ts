@@ -16,6 +16,7 @@ import { isCharacterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
 import type { Execute } from "@gateway/wire/mysql/command.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
+import { limitsOf } from "../../listener/statementLimits.ts";
 import { ownErrors } from "../errors.ts";
 import type { LocalAnswer } from "../commands/answer.ts";
 import { readOne, type ReadStatement } from "../read/reading.ts";
@@ -43,6 +44,19 @@ export function passesTexts(responder: Pick<Responder, "door" | "client">): bool
   const { door, client } = responder;
   // Under this mode each text is written anew.
   return relays(responder) && !hasPlainBackslashes(client) && door.judgesTexts?.() === false;
+}
+
+/**
+ * Bytes of the longest packet that is taken here. Before servers of MySQL's it is the longest text, because drivers write
+ * texts of that length; their long values go ahead in pieces. Texts that are read here may be no longer than a
+ * sixteenth of that: drivers would refuse to send values that are taken, so there texts find their limit alone.
+ */
+export function packetBytesMax(
+  responder: Pick<Responder, "door" | "client" | "connection">,
+): number {
+  const { config } = responder.connection;
+  if (!passesTexts(responder)) return config.maxMessageBytes;
+  return Math.min(config.maxMessageBytes, limitsOf(config, true).maxStatementBytes);
 }
 
 /** True for a text with a comment that is code to some servers: it is written anew. */
