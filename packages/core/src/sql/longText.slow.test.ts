@@ -60,6 +60,16 @@ describe("readLongText", () => {
     );
   });
 
+  it("knows the longest statement beside the text around it", () => {
+    const statement = `set a = '${"x".repeat(9 * 1024 * 1024)}'`;
+    const sql = ` ${statement} ;`;
+    run(sql, "mysql", 1_000_000);
+    expect([sql, statement].map((text) => statementReading("mysql").knows(text))).toEqual([
+      true,
+      true,
+    ]);
+  });
+
   it("reads again what is known only to count its tokens", () => {
     const sql = `select ${pad("a, ")}1`;
     expect(run(sql, "generic", Infinity).steps).toBeGreaterThan(24);

@@ -1,7 +1,7 @@
 import { errorCodes } from "@gateway/contract/error.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import { describe, expect, it } from "vitest";
-import { errorReply, mysqlErrors } from "./errors.ts";
+import { errorReply, mysqlErrors, ownErrors } from "./errors.ts";
 
 describe("mysqlErrors", () => {
   it("has a number and a state of five characters for every code", () => {
@@ -45,6 +45,12 @@ describe("errorReply", () => {
     const vendor = { of: "mysql", code: 1146, sqlState: "42S02" } as const;
     const error = gatewayError("query.unknownObject", { message, vendor });
     expect(errorReply(error, "q1")).toEqual({ errno: 1146, sqlState: "42S02", message });
+  });
+
+  it("has no longer message of our own than a server has", () => {
+    const { message } = ownErrors.wrongValue("a", "x".repeat(1000));
+    expect(message).toHaveLength(511);
+    expect(ownErrors.textTooLarge(16 << 20).message).toMatch(/of mysql2$/);
   });
 
   it("is more exact where the engine's state is", () => {

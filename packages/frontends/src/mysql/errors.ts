@@ -194,8 +194,15 @@ export const ownErrors = {
   notSupported: (what: string) => reply(1235, "42000", `The gateway does not support ${what}`),
 } as const;
 
+/** A server's messages have so many bytes at most. Names and values in them may be as long as a text. */
+const ownMessageMax = 511;
+
 function reply(errno: number, sqlState: string, message: string): ErrorReply {
-  return { errno, sqlState, message };
+  return {
+    errno,
+    sqlState,
+    message: message.length > ownMessageMax ? message.slice(0, ownMessageMax) : message,
+  };
 }
 
 /** The error for packets that can not be read; the connection ends behind it. */

@@ -130,6 +130,17 @@ describe("the command phase", () => {
     expect(await client.answer()).toBe("046d617274");
   });
 
+  it("asks no engine for a database with a name of more than 64 Ki characters", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    const long = "a".repeat(70_000);
+    client.send(ascii(`\u0003use ${long}`));
+    expect(await client.errno()).toBe(1049);
+    client.send(ascii(`\u0002${long}`));
+    expect(await client.errno()).toBe(1049);
+    expect(server.door.queries).toEqual([]);
+  });
+
   it("keeps the database for an engine that knows no USE, and refuses one that does not exist", async () => {
     const failed = (code: "query.unsupported" | "query.unknownObject") =>
       [{ kind: "failed", error: gatewayError(code) }] as const;

@@ -51,6 +51,18 @@ describe("a reading", () => {
     expect(reads).toHaveLength(36);
   });
 
+  it("keeps the last two however long they are: a text, and the statement in it", () => {
+    const { reading, reads } = counted();
+    const text = `${"x".repeat(17 * 1024 * 1024)} ;`;
+    const statement = text.slice(0, -2);
+    reading.put(statement, 1);
+    reading.put(text, 2);
+    expect([reading(statement), reading(text)]).toEqual([1, 2]);
+    reading.put("y".repeat(longTextUnits + 1), 3);
+    expect([reading.knows(statement), reading.knows(text)]).toEqual([false, true]);
+    expect(reads).toEqual([]);
+  });
+
   it("is another one for each key", () => {
     const by = readingsBy(function* (text: string, key: string): Steps<string> {
       yield;

@@ -65,7 +65,13 @@ export function readingsBy<Key, Found>(
 const textsMax = 32;
 const unitsMax = 16 * 1024 * 1024;
 
-/** Memory for texts too long to keep many of: bounded by their number and by their total length. The newest always stays. */
+/**
+ * So many always stay, however long they are: a text, and the statement in it without the white space and semicolon
+ * around. Were there room for one alone, whoever asks for the other would read it in one go.
+ */
+const newestMin = 2;
+
+/** Memory for texts too long to keep many of: bounded by their number and by their total length, but for the newest. */
 export class LastTexts<Found> {
   readonly #kept = new Map<string, { readonly found: Found }>();
   #units = 0;
@@ -75,11 +81,12 @@ export class LastTexts<Found> {
   }
 
   put(text: string, found: Found): void {
-    if (!this.#kept.has(text)) this.#units += text.length;
+    // One that comes again is the newest.
+    if (!this.#kept.delete(text)) this.#units += text.length;
     this.#kept.set(text, { found });
     for (const oldest of this.#kept.keys()) {
       const fits = this.#kept.size <= textsMax && this.#units <= unitsMax;
-      if (fits || oldest === text) return;
+      if (fits || this.#kept.size <= newestMin) return;
       this.#kept.delete(oldest);
       this.#units -= oldest.length;
     }

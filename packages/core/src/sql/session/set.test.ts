@@ -4,6 +4,13 @@ import { readSessionStatement } from "./session.ts";
 import type { SettingChange, SettingScope, SettingValue, TransactionModes } from "./statement.ts";
 
 describe("readSet", () => {
+  it("knows no setting with a name of more than 64 Ki characters, and does not fold it", () => {
+    const name = (length: number) => "N".repeat(length);
+    expect(readSessionStatement(`set ${name(65_536)} = 1`, "mysql")?.kind).toBe("set");
+    for (const sql of [`set ${name(65_537)} = 1`, `set @\`${name(65_537)}\` = 1`])
+      expect(readSessionStatement(sql, "mysql")).toBeUndefined();
+  });
+
   it.each<[string, SettingChange]>([
     ['set search_path = a, b, "C d"', variable("search_path", [word("a"), word("b"), word("C d")])],
     ["SET Search_Path TO 'a', b;", variable("search_path", [text("a"), word("b")])],

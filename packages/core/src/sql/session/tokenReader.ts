@@ -158,10 +158,15 @@ export function takePath(reader: TokenReader): readonly NamePart[] | undefined {
   return parts;
 }
 
+/** No setting has a longer name. One of 16 MiB takes a tenth of a second to fold. */
+const settingNameMax = 64 * 1024;
+
 /** A name of a setting: parts joined by dots, in lower case, because no engine tells them apart by case. */
 export function takeSettingName(reader: TokenReader): string | undefined {
-  const path = takePath(reader);
-  return path === undefined ? undefined : asciiLower(path.map((part) => part.text).join("."));
+  const name = takePath(reader)
+    ?.map((part) => part.text)
+    .join(".");
+  return name === undefined || name.length > settingNameMax ? undefined : asciiLower(name);
 }
 
 /** A name of a statement or savepoint: folded to lower case when unquoted. */

@@ -9,7 +9,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import { openSql, tokenText, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
-import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import { longTextUnits, readingsBy } from "@gateway/core/sql/reading/reading.ts";
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import { searchSteps } from "@gateway/core/sql/reading/search.ts";
@@ -119,7 +119,7 @@ function refused(tag: string): Result<never, GatewayError> {
 
 /** Whether a SET is of user variables alone, or of the server's alone. */
 function setOf(sql: string): "variables" | "server" | "other" {
-  const found = readSessionStatement(sql, "mysql");
+  const found = readStatement(sql, "mysql").session;
   if (found?.kind !== "set" || found.changes.length === 0) return "other";
   if (found.changes.every(({ kind }) => kind === "userVariable")) return "variables";
   return found.changes.every(isOfServer) ? "server" : "other";

@@ -49,6 +49,12 @@ describe("answerLocally", () => {
     expect(errnoOf("SET GLOBAL max_connections = 5")).toBe(1227);
   });
 
+  it("does not read a long SHOW: no client asks so", () => {
+    const [short, long] = [65_000, 70_000].map((length) => `SHOW VARIABLES ${" ".repeat(length)}`);
+    expect(answerOf(short ?? "")?.kind).toBe("rows");
+    expect(answerOf(long ?? "")).toBeUndefined();
+  });
+
   it("leaves statements of the user to the engine", () => {
     const client = clientOf();
     const others = [

@@ -7,6 +7,7 @@
  */
 import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
 import { isOfServer, type SessionStatement } from "@gateway/core/sql/session/statement.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/session/tokenReader.ts";
@@ -24,7 +25,7 @@ export function answerLocally(sql: string, context: ShowContext): LocalAnswer | 
     case "SELECT":
       return answerSelect(sql, context);
     case "SHOW":
-      return answerShow(sql, context);
+      return sql.length > longTextUnits ? undefined : answerShow(sql, context);
     case "SET":
       return setsServer(sql, context) ? undefined : ownSession(sql, context);
     case "USE":

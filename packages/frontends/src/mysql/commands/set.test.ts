@@ -24,6 +24,25 @@ describe("answerSet", () => {
     for (const sql of statements) expect([sql, answerOf(sql)?.kind]).toEqual([sql, "changed"]);
   });
 
+  it("does not read a value of more than 64 Ki characters: it is nobody's", () => {
+    const long = "1".repeat(65_537);
+    const refusals = [
+      [`set @n = ${long}`, "Variable '@n' can't be set to the value of '…'"],
+      [`set @n = concat('${long}')`, "Variable '@n' can't be set to the value of '…'"],
+      [`set sql_mode = '${long}'`, "Variable 'sql_mode' can't be set to the value of '…'"],
+      [`set time_zone = -${long}`, "Variable 'time_zone' can't be set to the value of '…'"],
+      [`set names '${long}'`, "Unknown character set: '…'"],
+      [`set names utf8mb4 collate '${long}'`, "Unknown collation: '…'"],
+    ] as const;
+    for (const [sql, message] of refusals) {
+      const answer = answerOf(sql);
+      expect(answer).toMatchObject({ kind: "error", reply: { message } });
+    }
+    expect(rowsOf("select @n", after(`set @n = ${long.slice(1)}`))).toEqual([
+      [BigInt(long.slice(1))],
+    ]);
+  });
+
   it("keeps what was set for the next question", () => {
     const client = after("set sql_mode = concat(@@sql_mode, ',X'), @n = 'v', wait_timeout = 7");
     expect(rowsOf("select @@wait_timeout, @n", client)).toEqual([[7n, "v"]]);

@@ -28,8 +28,11 @@ import { isSwitch, variableDefault, variableKind, type VariableContext } from ".
 
 type Changed = Result<ClientSession, ErrorReply>;
 
-/** Longest user variable, in characters: they live as long as the connection. */
-const userValueMax = 64 * 1024;
+/**
+ * Longest value, in characters: a variable lives as long as the connection. A longer one is not even looked at, because a
+ * text may have 16 MiB, and a number of as many digits takes seconds to read.
+ */
+const valueMax = 64 * 1024;
 const userVariablesMax = 1000;
 
 /** The answer to a SET with these changes. */
@@ -37,6 +40,8 @@ export function answerSet(
   changes: readonly SettingChange[],
   context: VariableContext,
 ): LocalAnswer {
+  const refused = tooLong(changes);
+  if (refused !== undefined) return { kind: "error", reply: refused };
   const asked = askedBy(changes, context);
   if (asked.length > 0) return askingFor(asked, (told) => answerSet(changes, { ...context, told }));
   let { client } = context;
@@ -49,6 +54,30 @@ export function answerSet(
   const commit = client.autocommit && !context.client.autocommit;
   const checks = context.ownWords() ? checksOf(changes, context.client, client) : [];
   return { kind: "changed", client, commit, checks };
+}
+
+/** The refusal of a value that no variable here has. */
+function tooLong(changes: readonly SettingChange[]): ErrorReply | undefined {
+  for (const change of changes) {
+    if (change.kind === "names" && isTooLong(change.charset))
+      return ownErrors.unknownCharset(shownOfLong);
+    if (change.kind === "names" && change.collation !== undefined && isTooLong(change.collation))
+      return ownErrors.unknownCollation(shownOfLong);
+    if (!valuesOf(change).some(isTooLong)) continue;
+    const name = change.kind === "userVariable" ? `@${change.name}` : nameOf(change);
+    return ownErrors.wrongValue(name, shownOfLong);
+  }
+  return undefined;
+}
+
+const shownOfLong = "…";
+
+function isTooLong(value: SettingValue): boolean {
+  return value.kind !== "default" && value.text.length > valueMax;
+}
+
+function nameOf(change: SettingChange): string {
+  return change.kind === "variable" ? change.name : "";
 }
 
 /** Variables of the engine whose values the changes need. */
@@ -193,7 +222,7 @@ function withEngines({ client, relays }: VariableContext, name: string, value: A
     return ok(engineSetting(client, name, value === 0n ? "" : String(value)));
   }
   const text = String(value);
-  return text.length > userValueMax
+  return text.length > valueMax
     ? err(ownErrors.wrongValue(name, "…"))
     : ok(engineSetting(client, name, text));
 }
@@ -234,7 +263,7 @@ function withSettable(client: ClientSession, name: string, value: Assigned): Cha
   if (typeof variableDefault(name) === "bigint" && typeof stands !== "bigint") {
     return err(ownErrors.wrongType(name));
   }
-  return String(stands).length > userValueMax
+  return String(stands).length > valueMax
     ? err(ownErrors.wrongValue(name, "…"))
     : ok(stored(client, name, stands));
 }
@@ -314,7 +343,7 @@ const zoneSetting = "timezone";
 
 function withUserVariable(client: ClientSession, name: string, value: Setting): Changed {
   const isNew = !client.settings.has(name);
-  if (String(value).length > userValueMax || (isNew && client.settings.size >= userVariablesMax)) {
+  if (String(value).length > valueMax || (isNew && client.settings.size >= userVariablesMax)) {
     return err(ownErrors.wrongValue(name, "…"));
   }
   if (name !== "@gateway_tags") return ok(stored(client, name, value));

@@ -11,7 +11,8 @@ const namesIsolation = /@@[a-z.]*t(?:ransaction|x)_(?:isolation|read_only)/i;
 
 /** The other form of a client's own statement, with the lexis of the standard. Most name no isolation. */
 export function otherwiseOf(read: Pick<ReadStatement, "source" | "forwarded">): string | undefined {
-  if (!namesIsolation.test(read.source)) return undefined;
+  // The pattern takes twenty milliseconds of a text of 16 MiB, and this look one.
+  if (!read.source.includes("@@") || !namesIsolation.test(read.source)) return undefined;
   const { forwarded } = read;
   return forwarded.ok ? withOtherIsolation(forwarded.value) : undefined;
 }

@@ -24,6 +24,12 @@ describe("setStatementOf", () => {
     expect(setStatementOf(sql)).toEqual({ assignments, source });
   });
 
+  it("takes no value of more than 64 Ki characters: the variables are read once more", () => {
+    const sql = (digits: number) => `set statement a = -${"1".repeat(digits)} for select 1`;
+    expect(setStatementOf(sql(65_536))?.source).toBe("select 1");
+    expect(setStatementOf(sql(65_537))).toBeUndefined();
+  });
+
   it.each([
     "set a = 1",
     "set statement = 1",

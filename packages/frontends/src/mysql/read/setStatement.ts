@@ -58,12 +58,12 @@ function takes(cursor: SqlCursor, word: string): boolean {
   return nextSignificant(cursor) && upperWord(cursor) === word;
 }
 
-/** A number, a string, or a word such as ON or DEFAULT. What follows it is the caller's: a bracket is none of its own. */
+/** Short ones only: the assignments are read once more. A number, a string, or a word such as ON or DEFAULT. What follows it is the caller's: a bracket is none of its own. */
 function plainValue(cursor: SqlCursor): string | undefined {
-  if (!nextSignificant(cursor)) return undefined;
+  if (!nextSignificant(cursor) || cursor.end - cursor.start > longTextUnits) return undefined;
   const first = tokenText(cursor);
   if (first === "-") {
-    if (!nextSignificant(cursor)) return undefined;
+    if (!nextSignificant(cursor) || cursor.end - cursor.start > longTextUnits) return undefined;
     const number = tokenText(cursor);
     return plainNumber.test(number) ? `-${number}` : undefined;
   }

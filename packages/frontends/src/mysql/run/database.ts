@@ -3,6 +3,7 @@
  * an engine without USE is told with each statement. COM_FIELD_LIST asks what a table there has.
  */
 import { gatewayError } from "@gateway/core/error.ts";
+import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { LocalAnswer } from "../commands/answer.ts";
 import { isLike } from "../commands/filter.ts";
@@ -17,6 +18,8 @@ type UseWish = Pick<Extract<LocalAnswer, { kind: "use" }>, "sql" | "catalog" | "
 
 /** Less than a client waits for its login, enough for an engine that is awake. */
 const loginUseMsMax = 3000;
+/** Characters of a long name that its error shows. */
+const shownOfLong = 192;
 
 /**
  * Goes to the database named in the login. The error where the engine says that there is none; any
@@ -48,6 +51,9 @@ export async function useDatabase(
   wish: UseWish,
   form: AnswerForm,
 ): Promise<boolean> {
+  // No engine has such a name, and reading it would hold up others.
+  if (wish.schema.length > longTextUnits)
+    return responder.putError(ownErrors.unknownDatabase(wish.schema.slice(0, shownOfLong)));
   const text = forwardedSql(wish.sql);
   if (!text.ok) return responder.putError(text.error);
   const error = await responder.runQuietly(text.value);

@@ -4,7 +4,7 @@
  * another engine has them, so such a statement would read NULL, or its value would be lost: it is refused.
  */
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
-import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { ClientSession, Setting } from "../session/clientSession.ts";
 import { errorReply, ownErrors } from "../errors.ts";
@@ -47,7 +47,7 @@ export function namesServerVariables(
 
 /** True for a SET of nothing but user variables. */
 export function setsThemOnly(source: string): boolean {
-  const found = readSessionStatement(source, "mysql");
+  const found = readStatement(source, "mysql").session;
   return found?.kind === "set" && found.changes.every(({ kind }) => kind === "userVariable");
 }
 
