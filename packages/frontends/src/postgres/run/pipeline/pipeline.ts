@@ -45,6 +45,11 @@ const entriesMax = 64;
 /** The most that their values take. */
 const valuesMax = 512 * 1024;
 
+/** What the record says of those behind one that failed: a server reads on to the Sync and runs none of them. */
+const behindFailed = gatewayError("query.cancelled", {
+  message: "not run, because an earlier statement of its series failed",
+});
+
 export class Pipeline {
   readonly #parts: PipelineParts;
   #entries: Entry[] = [];
@@ -136,14 +141,14 @@ export class Pipeline {
   }
 
   /** The same, and waits for its end. Undefined where nothing was begun. */
-  abandon(): Promise<void> | undefined {
+  abandon(reason = gatewayError("query.cancelled")): Promise<void> | undefined {
     this.#bound = undefined;
     this.#bytes = 0;
-    return this.#entries.length === 0 ? undefined : this.#abandon();
+    return this.#entries.length === 0 ? undefined : this.#abandon(reason);
   }
 
-  async #abandon(): Promise<void> {
-    this.cancel(gatewayError("query.cancelled"));
+  async #abandon(reason: GatewayError): Promise<void> {
+    this.cancel(reason);
     const entries = this.#entries;
     this.#entries = [];
     this.#parts.executor.begun = undefined;
@@ -161,7 +166,7 @@ export class Pipeline {
       this.#entries.shift();
       this.#bytes -= entry.portal.bytes;
       if (failed !== undefined) {
-        await this.abandon();
+        await this.abandon(behindFailed);
         return failed;
       }
       // The unnamed portal is the last that was executed.
