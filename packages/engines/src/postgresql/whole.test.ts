@@ -1,5 +1,7 @@
 /** An answer that is there at once is told as the same answer in pieces is. */
-import { answerOf } from "@gateway/core/query/course.ts";
+import type { Backend } from "@gateway/core/port/backend.ts";
+import type { Asked } from "@gateway/core/query/asked.ts";
+import { answerOf, eventsOf, type Answer } from "@gateway/core/query/course.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { describe, expect, it } from "vitest";
@@ -40,6 +42,11 @@ describe("an answer that is there at once", () => {
     const bytes = Buffer.concat(messages);
     const half = bytes.length >> 1;
     expect(await told([bytes.subarray(0, half), bytes.subarray(half)], true)).toEqual(whole);
+    // So is one whose statement was sent at once, with the first bytes of its answer or all of them.
+    wholes = 0;
+    expect(await told([bytes], "at once")).toEqual(whole);
+    expect(wholes).toBe(isWhole ? 1 : 0);
+    expect(await told([bytes.subarray(0, half), bytes.subarray(half)], "at once")).toEqual(whole);
   });
 
   it("is left to the reader where more comes behind it, which is a lie", async () => {
@@ -48,27 +55,81 @@ describe("an answer that is there at once", () => {
   });
 });
 
+describe("a statement that is sent at once", () => {
+  it("has its connection for itself until its answer is taken, whole or as a course", async () => {
+    await using server = await ScriptedPostgres.start(() => [
+      Buffer.concat([columns, row, done, ready]),
+    ]);
+    await using backend = await backendAt(server.port);
+    expect(backend.ask?.(queryOf("select 1"), never)).toBeUndefined();
+    await eventsIn(await answerOf(courseIn(backend)(queryOf("select 1"), never, true)));
+    const first = asked(backend);
+    expect(backend.ask?.(queryOf("select 1"), never)).toBeUndefined();
+    await here(first);
+    expect(first.whole()).toMatchObject({ kind: "done", commandTag: "SELECT 2" });
+    const second = asked(backend);
+    await eventsIn(await answerOf(second.course()));
+    expect(asked(backend)).toBeDefined();
+    expect(server.logins).toBe(1);
+  });
+
+  it("fails where the connection ends before its answer, and is not sent again", async () => {
+    let texts = 0;
+    await using server = await ScriptedPostgres.start(({ letter, text }) => {
+      if (letter !== "Q" || !text.includes("select n")) return [done, ready];
+      texts += 1;
+      return "close";
+    });
+    await using backend = await backendAt(server.port);
+    await eventsIn(await answerOf(courseIn(backend)(queryOf("select 1"), never, true)));
+    const sent = asked(backend);
+    await here(sent);
+    expect(sent.whole()).toBeUndefined();
+    const events = await eventsIn(await answerOf(sent.course()));
+    expect(events.at(-1)).toMatchObject({ kind: "failed", error: { code: "engine.broken" } });
+    expect(texts).toBe(1);
+  });
+
+  it("is none that is another's than the cluster's own account", async () => {
+    await using server = await ScriptedPostgres.start(() => [done, ready]);
+    await using backend = await backendAt(server.port);
+    await eventsIn(await answerOf(courseIn(backend)(queryOf("select 1"), never, true)));
+    const backendIdentity = { mode: "impersonate", principal: "alice" } as const;
+    expect(backend.ask?.({ ...queryOf("select 1"), backendIdentity }, never)).toBeUndefined();
+  });
+});
+
 function hasNotice(messages: readonly Uint8Array[]): boolean {
   return messages.includes(notice);
 }
 
 /** What a client is told; how long it took is left out. */
-async function told(pieces: readonly Uint8Array[], whole: boolean): Promise<readonly object[]> {
+async function told(
+  pieces: readonly Uint8Array[],
+  how: boolean | "at once",
+): Promise<readonly object[]> {
   await using server = await ScriptedPostgres.start(({ letter, text }) => {
     if (letter !== "Q" || text.includes("select n")) return letter === "Q" ? pieces : [ready];
     return [message("C", [...Buffer.from("SET\0")]), ready];
   });
-  const config = postgresqlConfig.parse({
-    engine: "postgresql",
-    hosts: [`127.0.0.1:${server.port}`],
-    auth: { type: "basic", username: "gateway", password: "secret" },
-  });
-  await using backend = valueOf(await open("main", config, hostOf()));
-  if (backend.course === undefined) throw new Error("the engine has courses");
-  const answer = await answerOf(backend.course(queryOf("select n from t"), never, whole));
+  await using backend = await backendAt(server.port);
+  return how === "at once"
+    ? await shown(await eventsAtOnce(backend))
+    : await shown(await answerOf(courseIn(backend)(queryOf("select n from t"), never, how)));
+}
+
+async function eventsAtOnce(backend: Backend): Promise<Answer> {
+  await eventsIn(await answerOf(courseIn(backend)(queryOf("select 1"), never, true)));
+  const sent = asked(backend);
+  await here(sent);
+  const whole = sent.whole();
+  return whole === undefined ? await answerOf(sent.course()) : eventsOf(whole);
+}
+
+async function shown(answer: Answer): Promise<readonly object[]> {
   const events: object[] = [];
   let rows = "";
-  for await (const event of answer as AsyncIterable<ResultEvent> | Iterable<ResultEvent>) {
+  for (const event of await eventsIn(answer)) {
     // How many pieces they come in is the network's to say.
     if (event.kind === "batch") rows += shownRows(event.batch);
     else if (event.kind !== "done") events.push(event);
@@ -79,6 +140,39 @@ async function told(pieces: readonly Uint8Array[], whole: boolean): Promise<read
     }
   }
   return events;
+}
+
+async function eventsIn(answer: Answer): Promise<readonly ResultEvent[]> {
+  const events: ResultEvent[] = [];
+  for await (const event of answer as AsyncIterable<ResultEvent> | Iterable<ResultEvent>)
+    events.push(event);
+  return events;
+}
+
+async function backendAt(port: number): Promise<Backend> {
+  const config = postgresqlConfig.parse({
+    engine: "postgresql",
+    hosts: [`127.0.0.1:${port}`],
+    auth: { type: "basic", username: "gateway", password: "secret" },
+    poolSize: 1,
+  });
+  return valueOf(await open("main", config, hostOf()));
+}
+
+function courseIn(backend: Backend): NonNullable<Backend["course"]> {
+  if (backend.course === undefined) throw new Error("the engine has courses");
+  return backend.course.bind(backend);
+}
+
+function asked(backend: Backend, signal: AbortSignal = never): Asked {
+  const sent = backend.ask?.(queryOf("select n from t"), signal);
+  if (sent === undefined) throw new Error("it was not sent");
+  return sent;
+}
+
+/** Something of its answer is here. */
+async function here(sent: Asked): Promise<void> {
+  await new Promise<void>((came) => sent.wait({ came }));
 }
 
 function shownRows(batch: Extract<ResultEvent, { kind: "batch" }>["batch"]): string {
