@@ -10,6 +10,7 @@ import type {
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Asked } from "@gateway/core/query/asked.ts";
 import { courseOf, waited, type Course } from "@gateway/core/query/course.ts";
 import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
@@ -36,6 +37,7 @@ import { SeatPool } from "./client/seatPool.ts";
 import { Seating, type Login } from "./client/seating.ts";
 import type { MysqlConfig } from "./config.ts";
 import { isCalled, type Called, type RunContext } from "./admission.ts";
+import { askedOn } from "./asked.ts";
 import { courseOn, describeOn, MysqlLane } from "./lane.ts";
 import { beginSql } from "./sql/begin.ts";
 
@@ -141,6 +143,19 @@ class MysqlBackend implements Backend {
     } finally {
       this.#leave(taken.value);
     }
+  }
+
+  ask(query: Identified, signal: AbortSignal): Asked | undefined {
+    const seat = isCalled(query) ? this.#takenNow(query, signal) : undefined;
+    if (seat === undefined || !isCalled(query)) return undefined;
+    let asked: Asked | undefined;
+    try {
+      asked = askedOn(seat, { query, context: this.#sharedWhole, signal, leave: this.#leaving });
+    } finally {
+      // It is the next to be taken.
+      if (asked === undefined) this.#leave(seat);
+    }
+    return asked;
   }
 
   async describe(
@@ -252,6 +267,8 @@ class MysqlBackend implements Backend {
     if (auth === undefined) throw new Error("a service account without a login");
     return { user: auth.username, password: new Secret(secretText(auth.password)) };
   }
+
+  readonly #leaving = (seat: Seat): void => this.#leave(seat);
 
   /** In the background where the connection has to be cleaned: the client's answer does not wait for that. */
   #leave(seat: Seat): void {

@@ -32,7 +32,7 @@ import {
 } from "./admission.ts";
 import { bring } from "./client/bring.ts";
 import { cancelled, drained, isParked, settled, waitingAt } from "./client/ending.ts";
-import { runStatement, type Trace } from "./client/run.ts";
+import { runStatement, type Statement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
 import { stillBusy, transactionOver } from "./errors.ts";
 import { judge } from "./sql/guard.ts";
@@ -83,7 +83,7 @@ function broughtOn(
   const asking = { seat, query, context, signal, localFiles: false, sent: "" };
   const admission = admittedOn(asking);
   if (!("ok" in admission)) return admittedLater(asking, admission);
-  return admission.ok ? running(seat, query, asking, signal) : refusing(admission.error);
+  return admission.ok ? sending(asking) : refusing(admission.error);
 }
 
 function* refusing(error: GatewayError): Course {
@@ -92,14 +92,38 @@ function* refusing(error: GatewayError): Course {
 
 function* admittedLater(asking: Asking, admitting: Reading<Admitted>): Course {
   const admission = yield* admitting;
-  if (admission.ok) yield* running(asking.seat, asking.query, asking, asking.signal);
+  if (admission.ok) yield* sending(asking);
   else yield failed(admission.error);
 }
 
-function* running(
-  seat: Seat,
+function sending(asking: Asking): Course {
+  const { seat, query, context, signal } = asking;
+  const statement = statementOf(seat, query, asking, signal);
+  return running(seat, query, { context, statement }, signal);
+}
+
+/** A statement as it is sent. */
+export function statementOf(
+  { member }: Seat,
   query: Called,
   { context, localFiles, sent }: Pick<Asking, "context" | "localFiles" | "sent">,
+  signal: AbortSignal,
+): Statement {
+  const { mysql: call } = query;
+  const { clock } = context;
+  const text = `/* ${statementTag(query)} */ ${settingsOf(call)}${sent}`;
+  const { tag } = query.statement;
+  const native = query.takes.includes("mysqlRows");
+  const whole = context.whole === true;
+  const isSent = false;
+  return { member, clock, text, sent, tag, call, native, whole, localFiles, signal, isSent };
+}
+
+/** Runs it, or goes on with one that was sent. */
+export function* running(
+  seat: Seat,
+  query: Called,
+  { context, statement }: { readonly context: RunContext; readonly statement: Statement },
   signal: AbortSignal,
 ): Course {
   const { member } = seat;
@@ -118,12 +142,7 @@ function* running(
     return ending;
   };
   const abort = (): void => void end();
-  signal.addEventListener("abort", abort, { once: true });
-  const text = `/* ${statementTag(query)} */ ${settingsOf(call)}${sent}`;
-  const { tag } = query.statement;
-  const native = query.takes.includes("mysqlRows");
-  const whole = context.whole === true;
-  const statement = { member, clock, text, sent, tag, call, native, whole, localFiles, signal };
+  heard(signal, abort, statement);
   const events = runStatement(statement, trace);
   try {
     for (let step = events.next(); step.done !== true;) {
@@ -153,6 +172,12 @@ function* running(
     if (call.execution?.cursor !== undefined) yield* waited(endCourse(events));
     limit?.[Symbol.dispose]();
   }
+}
+
+/** Hears of an abort; of a statement that was sent before anybody could, also of one that was. */
+function heard(signal: AbortSignal, abort: () => void, { isSent }: Statement): void {
+  signal.addEventListener("abort", abort, { once: true });
+  if (isSent && signal.aborted) abort();
 }
 
 /** Behind a fetch of a cursor, where its connection may be lent. */

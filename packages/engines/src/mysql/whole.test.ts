@@ -1,6 +1,8 @@
 /** A result that is there at once is told as one that is read packet by packet. */
-import { answerOf } from "@gateway/core/query/course.ts";
+import type { Backend } from "@gateway/core/port/backend.ts";
+import { answerOf, eventsOf, type Answer } from "@gateway/core/query/course.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
 import { Home } from "@gateway/core/query/home.ts";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
 import { describe, expect, it } from "vitest";
@@ -29,6 +31,8 @@ describe("a result that is there at once", () => {
     const { events } = await told(payloads, false);
     expect(whole.events).toEqual(events);
     expect(whole.wholes).toBe(wholes);
+    // So is one whose statement was sent at once.
+    expect(await told(payloads, "at once")).toEqual(whole);
   });
 
   it("is left to the reader of packets where it lies", async () => {
@@ -38,32 +42,81 @@ describe("a result that is there at once", () => {
       raw[at] = (raw[at] ?? 0) ^ 0x81;
       const [whole, read] = [await told(raw, true), await told(raw, false)];
       expect(whole.events).toEqual(read.events);
+      expect((await told(raw, "at once")).events).toEqual(read.events);
     }
   });
 });
 
-async function told(answer: readonly Uint8Array[] | Uint8Array, whole: boolean) {
-  await using server = await ScriptedMysql.start(({ code, tagged }) => {
-    if (code !== commandCode.query || !tagged) return undefined;
+async function told(answer: readonly Uint8Array[] | Uint8Array, how: boolean | "at once") {
+  await using server = await ScriptedMysql.start(({ code, tagged, text }) => {
+    if (code !== commandCode.query || !tagged || text.includes("select 1")) return undefined;
     return answer instanceof Uint8Array ? { raw: answer, close: true } : answer;
   });
-  const auth = { type: "basic", username: "ann", password: "none" } as const;
-  const config = mysqlConfig.parse({
-    engine: "mysql",
-    hosts: [`127.0.0.1:${server.port}`],
-    auth,
-  });
-  await using backend = valueOf(await open("c", config, hostOf()));
+  await using backend = await backendAt(server.port);
   await using home = new Home();
+  const course = courseIn(backend);
+  if (how !== "at once")
+    return shown(
+      await eventsIn(await answerOf(course(queryOf("select n, m from t", home), never, how))),
+    );
+  await eventsIn(await answerOf(course(queryOf("select 1", home), never, true)));
+  const sent = backend.ask?.(queryOf("select n, m from t", home), never);
+  if (sent === undefined) throw new Error("it was not sent");
+  // The connection is its own until its answer is taken.
+  expect(backend.ask?.(queryOf("select 1", home), never)).toBeUndefined();
+  await new Promise<void>((came) => sent.wait({ came }));
+  const whole = sent.whole();
+  const left = whole === undefined ? await answerOf(sent.course()) : eventsOf(whole);
+  return shown(await eventsIn(left));
+}
+
+describe("a statement that is not sent at once", () => {
+  it.each([
+    ["USE d"],
+    ["SET time_zone = '+01:00'"],
+    ["SELECT get_lock('a', 1)"],
+    ["LOCK TABLES t READ"],
+  ])("is one with something to do besides: %s", async (text) => {
+    await using server = await ScriptedMysql.start();
+    await using backend = await backendAt(server.port);
+    await using home = new Home();
+    await eventsIn(await answerOf(courseIn(backend)(queryOf("select 1", home), never, true)));
+    const before = server.seen.length;
+    expect(backend.ask?.(queryOf(text, home), never)).toBeUndefined();
+    expect(server.seen).toHaveLength(before);
+    // Its connection is at rest again.
+    expect(backend.ask?.(queryOf("select 1", home), never)).toBeDefined();
+  });
+});
+
+async function backendAt(port: number): Promise<Backend> {
+  const auth = { type: "basic", username: "ann", password: "none" } as const;
+  const config = mysqlConfig.parse({ engine: "mysql", hosts: [`127.0.0.1:${port}`], auth });
+  return valueOf(await open("c", config, hostOf()));
+}
+
+function courseIn(backend: Backend): NonNullable<Backend["course"]> {
+  if (backend.course === undefined) throw new Error("the engine has courses");
+  return backend.course.bind(backend);
+}
+
+function queryOf(text: string, home: Home): Identified {
   const own = { frontend: "mysqlWire", dialect: "mysql" } as const;
   const mysql = { home, foundRows: false, ignoreSpace: false };
-  const query = { ...identifiedOf("select n, m from t", [], own), mysql };
-  if (backend.course === undefined) throw new Error("the engine has courses");
-  const course = backend.course({ ...query, takes: ["mysqlRows"] }, never, whole);
+  return { ...identifiedOf(text, [], own), mysql, takes: ["mysqlRows"] };
+}
+
+async function eventsIn(answer: Answer): Promise<readonly ResultEvent[]> {
+  const events: ResultEvent[] = [];
+  for await (const event of answer as AsyncIterable<ResultEvent>) events.push(event);
+  return events;
+}
+
+function shown(said: readonly ResultEvent[]) {
   const events: object[] = [];
   let wholes = 0;
   let rows = "";
-  for await (const event of (await answerOf(course)) as AsyncIterable<ResultEvent>) {
+  for (const event of said) {
     // How many pieces rows come in is the network's to say.
     if (event.kind === "batch" && event.batch.form === "native" && event.batch.rows > 0)
       rows += hexOf(event.batch.bytes);

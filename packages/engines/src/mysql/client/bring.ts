@@ -32,6 +32,15 @@ export function bring(
   return member.results === results ? undefined : answering(member, results, signal);
 }
 
+/** True where the connection stands there already, so that nothing has to be asked of its server. */
+export function standsThere(
+  { member }: Pick<Seat, "member">,
+  query: Pick<Called, "session" | "takes" | "mysql">,
+  { database }: Pick<RunContext, "database">,
+): boolean {
+  return stands(member, query.session, database) && member.results === resultsOf(query);
+}
+
 /** Only what goes on as packets: what is read here is read as utf8mb4. */
 function resultsOf({ takes, mysql: { results } }: Pick<Called, "takes" | "mysql">) {
   const relayed = takes.includes("mysqlRows") && results !== undefined && isCharacterSet(results);

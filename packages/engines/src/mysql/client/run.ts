@@ -30,7 +30,7 @@ import { answerFile } from "./localFile.ts";
 import { fetchRows, type OpenCursor } from "./cursor.ts";
 import { closeStatement, prepareText, sendExecution } from "./prepare.ts";
 import { endOf, isRow, nativeRows, type End, type Ended } from "./rows.ts";
-import { wholeOf } from "./whole.ts";
+import { readWhole } from "./whole.ts";
 
 export interface Statement {
   readonly member: Member;
@@ -49,6 +49,8 @@ export interface Statement {
   readonly localFiles: boolean;
   /** Where it is aborted no further rows are fetched. What runs is ended by whoever aborts. */
   readonly signal: AbortSignal;
+  /** A text that was sent already. */
+  readonly isSent: boolean;
 }
 
 export interface Trace {
@@ -68,9 +70,7 @@ export function* runStatement(statement: Statement, trace: Trace): Course {
   }
   if (execution === undefined) {
     trace.open = true;
-    const none = member.takesAttributes ? noAttributes : undefined;
-    const head = attributes === undefined ? none : attributesHead(attributes);
-    member.send(commandPackets(commandCode.query, text, head));
+    if (!statement.isSent) sendQuery(statement);
     if (yield* cameWhole(statement, "mysqlRows", trace)) return;
     return yield* readAnswer(statement, "mysqlRows", trace);
   }
@@ -95,21 +95,42 @@ export function* runStatement(statement: Statement, trace: Trace): Course {
   }
 }
 
+/** Sends the text as a command of its own. */
+export function sendQuery({ member, call: { attributes }, text }: Statement): void {
+  const none = member.takesAttributes ? noAttributes : undefined;
+  const head = attributes === undefined ? none : attributesHead(attributes);
+  member.send(commandPackets(commandCode.query, text, head));
+}
+
 /** Tells a result that is there with its end; true where it did. */
 function* cameWhole(statement: Statement, format: NativeFormat, trace: Trace): Course<boolean> {
-  const { member, clock, native, call } = statement;
+  const { member, clock, native } = statement;
   if (!statement.whole || !native) return false;
   const startedMs = clock.nowMs();
-  const whole = yield* wholeOf(member, format, call.extendedMetadata === true);
-  if (whole === undefined) return false;
-  const { result, end } = whole;
+  if (member.quiet) yield member.more();
+  const done = wholeDone(statement, format, startedMs);
+  if (done === undefined) return false;
+  member.takeHeld();
   trace.open = false;
-  trace.warnings = end.warnings;
+  trace.warnings = done.report?.warnings ?? 0;
+  yield done;
+  return true;
+}
+
+/** The end of a statement with its result, where all of it is here; nothing is taken. */
+export function wholeDone(
+  statement: Statement,
+  format: NativeFormat,
+  startedMs: number,
+): DoneEvent | undefined {
+  const { member, clock, call } = statement;
+  const whole = member.held && readWhole(member.held, format, call.extendedMetadata === true);
+  if (whole === undefined) return undefined;
+  const { result, end } = whole;
   const rows = result.batch?.rows ?? 0;
   const bytes = result.batch === undefined ? 0 : batchBytes(result.batch);
   const stats = { queueMs: 0, executionMs: clock.nowMs() - startedMs, rows, bytes };
-  yield doneOf(end, statement, stats, result);
-  return true;
+  return doneOf(end, statement, stats, result);
 }
 
 function* readAnswer(

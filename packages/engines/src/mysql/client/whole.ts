@@ -1,11 +1,9 @@
 /** A result that is there at once, with its end: told in one event, because each costs a turn through all stages. */
-import type { Reading } from "@gateway/core/query/course.ts";
 import type { ColumnsEvent, WholeResult } from "@gateway/core/query/event.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { Repeated } from "@gateway/wire/repeated.ts";
 import { packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import { wholeAnswer } from "@gateway/wire/mysql/wholeAnswer.ts";
-import type { Member } from "../../starRocks/client/member.ts";
 import { packetsOfColumns, readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
 import type { End } from "./rows.ts";
 
@@ -16,19 +14,6 @@ export interface Whole {
 
 /** Of all definitions of a result. Longer ones are read packet by packet. */
 const definitionsMax = 1_024;
-
-/** Waits for the first of the answer. Undefined where that is not all of it: it is read as it comes. */
-export function* wholeOf(
-  member: Member,
-  format: NativeFormat,
-  extended: boolean,
-): Reading<Whole | undefined> {
-  if (member.quiet) yield member.more();
-  const bytes = member.held;
-  const whole = bytes && readWhole(bytes, format, extended);
-  if (whole !== undefined) member.takeHeld();
-  return whole;
-}
 
 /** The result in these bytes; undefined where they are anything else. `extended`: with MariaDB's blocks in definitions. */
 export function readWhole(

@@ -22,7 +22,12 @@ export function bringLastId(
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> | undefined {
   const id = session.settings.get(lastIdVariable);
-  return id === undefined || !namesLastId.test(sql) ? undefined : lastIdTo(member, id, signal);
+  return id === undefined || !needsLastId(session, sql) ? undefined : lastIdTo(member, id, signal);
+}
+
+/** True where the text may read a last id that the session has. */
+export function needsLastId({ settings }: Pick<Session, "settings">, sql: string): boolean {
+  return settings.has(lastIdVariable) && namesLastId.test(sql);
 }
 
 async function lastIdTo(

@@ -1,4 +1,5 @@
 /** One logged-in connection: bytes out, bytes in as they are asked for, and what the connection remembers. */
+import type { Waiter } from "@gateway/core/query/asked.ts";
 import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import type { Duplex } from "node:stream";
 import { characterSet, type CharacterSetName } from "@gateway/wire/mysql/charset/characterSet.ts";
@@ -111,13 +112,16 @@ export class Member {
 
   /** Resolves when more came, or the connection is over. */
   more(): Promise<void> {
-    return new Promise<void>((resolve) => {
-      this.#wake = () => {
-        this.#wake = undefined;
-        resolve();
-      };
-      if (this.#stream.isPaused()) this.#stream.resume();
-    });
+    return new Promise<void>((came) => this.wait({ came }));
+  }
+
+  /** The same for whoever needs no promise. */
+  wait(waiter: Waiter): void {
+    this.#wake = () => {
+      this.#wake = undefined;
+      waiter.came();
+    };
+    if (this.#stream.isPaused()) this.#stream.resume();
   }
 
   /** The next bytes; undefined when the connection is over. A little is read ahead of the one who asks. */
