@@ -140,6 +140,7 @@ class Conversation {
       const happening = this.#advance(received);
       for (const effect of happening.effects) {
         const pending = this.#perform(effect, happening);
+        if (pending instanceof Promise) this.#out.writer.leaveScratch();
         const failure = pending instanceof Promise ? await pending : pending;
         if (failure !== undefined) await this.#failed(failure);
         if (this.#isOver) break;
@@ -150,6 +151,7 @@ class Conversation {
 
   /** Resolves when more came, or the client is gone. */
   #more(): Promise<void> | void {
+    this.#out.writer.leaveScratch();
     this.#long.rest(this.#phase === "idle");
     // A drain may close the connection while it rests.
     this.#resting = this.#phase === "idle" && this.#desk?.resting === true;
@@ -179,6 +181,7 @@ class Conversation {
   }
 
   async end(): Promise<void> {
+    this.#out.writer.take();
     await this.#desk?.end();
   }
 
@@ -367,13 +370,11 @@ class Conversation {
   }
 
   async #admit(login: Login): Promise<void> {
-    const { door } = this.#parts;
     const request = this.#startup;
     if (request === undefined) throw new Error("a login without a start-up packet");
     const { minor } = request;
-    const { address } = this.#connection;
     const keyBytes = minor >= 2 ? secretBytes.long : secretBytes.short;
-    const session = openSession(request, login, address, door);
+    const session = openSession(request, login, this.#connection.address, this.#parts.door);
     if (!session.ok) return await this.#fatal(session.error);
     this.#desk = new Desk({
       ...this.#parts,

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { BackendMessage } from "@gateway/wire/postgres/message.ts";
 import { writeBackend } from "@gateway/wire/postgres/backend.ts";
-import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
+import { ByteWriter, Scratch } from "@gateway/wire/postgres/bytes.ts";
 
 /** Bytes that are worth a write of their own. */
 export const flushBytes = 64 * 1024;
@@ -11,8 +11,10 @@ const slackBytes = 8 * 1024;
 /** After so many writes that the socket took at once, other connections get a turn: about a megabyte. */
 const writesPerTurn = 16;
 
+const scratch = new Scratch((bytes) => Buffer.allocUnsafe(bytes));
+
 export class Outbox {
-  readonly writer = new ByteWriter((bytes) => Buffer.allocUnsafe(bytes));
+  readonly writer = new ByteWriter(scratch);
   readonly #send: Send;
   #writes = 0;
   #sent = 0;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeText } from "../text.ts";
-import { BodyReader, ByteWriter, getInt32, putInt16, putInt32 } from "./bytes.ts";
+import { BodyReader, ByteWriter, getInt32, putInt16, putInt32, Scratch } from "./bytes.ts";
 
 describe("ByteWriter", () => {
   it("keeps what was written before it grew", () => {
@@ -23,13 +23,47 @@ describe("ByteWriter", () => {
 
   it("asks for no memory until something is written", () => {
     const asked: number[] = [];
-    const out = new ByteWriter((bytes) => {
+    const scratch = new Scratch((bytes) => {
       asked.push(bytes);
       return new Uint8Array(bytes);
     });
+    const out = new ByteWriter(scratch);
     expect(asked).toEqual([]);
     out.u8(1);
-    expect(asked).toEqual([512]);
+    expect(asked).toEqual([4_096]);
+    expect([...out.take()]).toEqual([1]);
+    out.u8(2);
+    out.u8(3);
+    expect([...out.take()]).toEqual([2, 3]);
+    expect(asked).toEqual([4_096, 1, 2]);
+  });
+
+  it("writes into memory of its own where another has the scratch, and where it has more", () => {
+    const scratch = new Scratch((bytes) => new Uint8Array(bytes));
+    const [first, second, third] = [1, 2, 3].map(() => new ByteWriter(scratch)) as [
+      ByteWriter,
+      ByteWriter,
+      ByteWriter,
+    ];
+    first.text("first");
+    second.text("second");
+    const lent = first.buffer;
+    expect(second.buffer).not.toBe(lent);
+    // What was written moves along.
+    first.leaveScratch();
+    first.leaveScratch();
+    third.text("third");
+    expect(third.buffer).toBe(lent);
+    third.bytes(new Uint8Array(5_000).fill(7));
+    first.text("more");
+    expect(Buffer.from(third.take()).toString("latin1")).toBe(`third\0${"\x07".repeat(5_000)}`);
+    expect(Buffer.from(second.take()).toString("latin1")).toBe("second\0");
+    expect(Buffer.from(first.take()).toString("latin1")).toBe("first\0more\0");
+    second.u8(1);
+    expect(second.buffer).toBe(lent);
+    // Long and short are copied in two ways.
+    second.bytes(new Uint8Array(1_000).fill(8));
+    expect(Buffer.from(second.take()).toString("latin1")).toBe(`\x01${"\b".repeat(1_000)}`);
   });
 
   it("leaves a NUL out of text, because the client would read the rest as something else", () => {

@@ -17,7 +17,40 @@ const shortText = 200;
 const firstBytes = 512;
 
 /**
- * Outgoing bytes. `allocate` may give uninitialised memory: only written bytes leave `take`.
+ * Memory that several writers begin their messages in, one at a time, and copy them out of once their length is known:
+ * room for what a message may have is six times what most have. A writer that is done for good takes what it wrote.
+ */
+export class Scratch {
+  readonly allocate: (bytes: number) => Uint8Array;
+  #bytes: Uint8Array | undefined;
+  #lent = false;
+
+  /** `allocate` may give uninitialised memory. */
+  constructor(allocate: (bytes: number) => Uint8Array) {
+    this.allocate = allocate;
+  }
+
+  /** Undefined where it is lent, or has less. */
+  lend(bytes: number): Uint8Array | undefined {
+    if (this.#lent || bytes > scratchBytes) return undefined;
+    this.#lent = true;
+    return (this.#bytes ??= this.allocate(scratchBytes));
+  }
+
+  /** True where it was this memory, which is free then. */
+  takeBack(bytes: Uint8Array): boolean {
+    if (bytes !== this.#bytes) return false;
+    this.#lent = false;
+    return true;
+  }
+}
+
+const scratchBytes = 4_096;
+/** Below it a loop takes less than the view that a copy needs. */
+const fewBytes = 256;
+
+/**
+ * Outgoing bytes. Memory may be uninitialised: only written bytes leave `take`.
  *
  * The owner of a hot loop calls `room(n)`, writes into `buffer` from `length` on and sets `length`.
  */
@@ -26,19 +59,34 @@ export class ByteWriter {
   length = 0;
   /** Of the texts; undefined for UTF-8. */
   charset: Charset | undefined;
-  readonly #allocate: (bytes: number) => Uint8Array;
+  readonly #scratch: Scratch | undefined;
 
-  constructor(allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes)) {
-    this.#allocate = allocate;
+  /** Without a scratch it begins in memory of its own. */
+  constructor(scratch?: Scratch) {
+    this.#scratch = scratch;
   }
 
   /** Makes sure that `bytes` more fit behind `length`. `buffer` may be another object afterwards. */
   room(bytes: number): void {
     const needed = this.length + bytes;
     if (needed <= this.buffer.length) return;
-    const grown = this.#allocate(Math.max(needed, this.buffer.length * 2, firstBytes));
-    if (this.length > 0) grown.set(this.buffer.subarray(0, this.length));
-    this.buffer = grown;
+    const old = this.buffer;
+    const lent = old === none ? this.#scratch?.lend(needed) : undefined;
+    this.buffer = lent ?? this.#allocate(Math.max(needed, old.length * 2, firstBytes));
+    if (this.length > 0) this.buffer.set(old.subarray(0, this.length));
+    this.#scratch?.takeBack(old);
+  }
+
+  /** Before a wait in the middle of its bytes: others may begin in the scratch meanwhile. */
+  leaveScratch(): void {
+    const { buffer, length } = this;
+    if (buffer === none || this.#scratch?.takeBack(buffer) !== true) return;
+    this.buffer = this.#allocate(Math.max(length, firstBytes));
+    this.buffer.set(buffer.subarray(0, length));
+  }
+
+  #allocate(bytes: number): Uint8Array {
+    return this.#scratch === undefined ? new Uint8Array(bytes) : this.#scratch.allocate(bytes);
   }
 
   u8(value: number): void {
@@ -81,6 +129,16 @@ export class ByteWriter {
     this.length += 1;
   }
 
+  /** Several texts as one. Joined before they would be a tree, which is made flat to be read. */
+  texts(before: readonly string[], last: string): void {
+    for (const part of before) {
+      this.text(part);
+      // Its terminator.
+      this.length -= 1;
+    }
+    this.text(last);
+  }
+
   /** Most texts are short and ASCII: an encoder costs more to reach than they do to write. False: nothing was written. */
   #ascii(value: string): boolean {
     const { length } = value;
@@ -114,9 +172,13 @@ export class ByteWriter {
 
   /** Everything written so far. The writer starts anew and keeps nothing of it. */
   take(): Uint8Array {
-    const taken = this.buffer.subarray(0, this.length);
+    const { buffer, length } = this;
     this.buffer = none;
     this.length = 0;
+    if (this.#scratch?.takeBack(buffer) !== true) return buffer.subarray(0, length);
+    const taken = this.#allocate(length);
+    if (length > fewBytes) taken.set(buffer.subarray(0, length));
+    else for (let at = 0; at < length; at += 1) taken[at] = buffer[at] ?? 0;
     return taken;
   }
 }

@@ -1,6 +1,6 @@
 /** One connection: messages out, messages and rows in as they are asked for, and what the connection remembers. */
 import type { Duplex } from "node:stream";
-import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
+import { ByteWriter, Scratch } from "@gateway/wire/postgres/bytes.ts";
 import { writeClient, type ClientMessage } from "@gateway/wire/postgres/client.ts";
 import { FrameReader, type Frame, type FrameRun } from "@gateway/wire/postgres/frame.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
@@ -31,7 +31,6 @@ const runBytesMax = 128 * 1024;
 /** Longest row, and longest message of any other kind. Memory grows with what arrived, not with what was said. */
 const rowBytesMax = 256 * 1024 * 1024;
 const otherBytesMax = 16 * 1024 * 1024;
-
 const otherLimits: ReadonlyMap<number, number> = new Map(
   [...serverTypes]
     .filter((type) => type !== serverRow && type !== serverCopyData)
@@ -39,6 +38,7 @@ const otherLimits: ReadonlyMap<number, number> = new Map(
 );
 /** A server reports some fifteen settings, and extensions a few. */
 const statusesMax = 256;
+const scratch = new Scratch((bytes) => Buffer.allocUnsafe(bytes));
 const readyForQuery = 0x5a;
 const notificationResponse = 0x41;
 const copyRun = { bytesMax: runBytesMax, fits: () => true };
@@ -77,7 +77,7 @@ export class Member {
   readonly prepared = new PreparedTexts();
   readonly #stream: Duplex;
   readonly #frames = new FrameReader();
-  readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafe(bytes));
+  readonly #out = new ByteWriter(scratch);
   #waiter: Waiter | undefined;
   #broken: string | undefined;
   #farewell: ServerReport | undefined;
@@ -300,6 +300,7 @@ export class Member {
       this.flush();
     }
     turnWrites.leave();
+    this.#out.take();
     this.#stream.destroy();
     this.#awake();
   }
