@@ -46,10 +46,18 @@ export function taggedText(query: Pick<Identified, "slot" | "id" | "session">): 
 
 /** The same as comments before a statement, each ending in a blank. Engines are asked for the first one as a whole. */
 export function statementComment(query: Pick<Identified, "slot" | "id" | "session">): string {
-  const shown = shownTags(query.session.tags);
-  return shown === ""
-    ? `/* ${statementTag(query)} */ `
-    : `/* ${statementTag(query)} */ /* ${shown} */ `;
+  return commentParts(query).join("");
+}
+
+/** The same in parts, for who writes them one behind the other. */
+export function commentParts({
+  slot,
+  id,
+  session,
+}: Pick<Identified, "slot" | "id" | "session">): readonly string[] {
+  const shown = session.tags.size === 0 ? "" : shownTags(session.tags);
+  const end = shown === "" ? " */ " : ` */ /* ${shown} */ `;
+  return [`/* ${tagPrefix}`, slot.holder, "/", id, end];
 }
 
 function encoded(text: string): string {

@@ -61,10 +61,24 @@ function withHashes(record: QueryRecord): QueryRecord {
   const { sql } = record;
   if (sql === undefined) return record;
   const filled: { -readonly [Field in keyof QueryRecord]: QueryRecord[Field] } = record;
-  filled.sqlHash = hashReading(sql);
-  filled.digestHash = digestHashOf(record);
+  const { sourceDialect } = record;
+  if (lastHashed?.sql !== sql || lastHashed.sourceDialect !== sourceDialect) {
+    const sqlHash = hashReading(sql);
+    const digestHash = digestHashOf(record);
+    filled.sqlHash = sqlHash;
+    filled.digestHash = digestHash;
+    if (sql.length <= keptCharsMax) lastHashed = { sql, sourceDialect, sqlHash, digestHash };
+    return record;
+  }
+  filled.sqlHash = lastHashed.sqlHash;
+  filled.digestHash = lastHashed.digestHash;
   return record;
 }
+
+/** Of the last statement: mostly the next one's are the same. */
+let lastHashed: Pick<QueryRecord, "sql" | "sourceDialect" | "sqlHash" | "digestHash"> | undefined;
+/** A longer text is not kept to be compared with. */
+const keptCharsMax = 1_024;
 
 function digestHashOf({ sql, sourceDialect, digestHash }: QueryRecord): string | undefined {
   return sql === undefined ? digestHash : digestSql(sql, dialectOf(sourceDialect)).fingerprint;

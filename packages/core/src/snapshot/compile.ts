@@ -28,6 +28,7 @@ import type { ScriptConfig } from "@gateway/contract/config/script.ts";
 import type { Scripts } from "../script/scripts.ts";
 import type { TokenExchange } from "../port/tokenExchange.ts";
 import type { Policed, QueryLimits, Routed } from "../query/query.ts";
+import { goingTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
 import { compileGuards, type Guards } from "../guard/guards.ts";
 import { lateSaid } from "../guard/late.ts";
@@ -304,9 +305,9 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
   const { config, parts, watches, ask, translator } = context;
   const breakers = new Map<string, Breaker>();
   // A disabled cluster was not opened; the group goes on with the others.
-  const open = group.members.flatMap((cluster) => {
-    const backend = parts.backends.get(cluster);
-    return backend === undefined ? [] : [{ cluster, backend }];
+  const open = group.members.flatMap((member) => {
+    const backend = parts.backends.get(member);
+    return backend === undefined ? [] : [{ cluster: backend.cluster, backend }];
   });
   for (const { cluster } of open) {
     if (group.circuitBreaker === undefined) continue;
@@ -377,10 +378,10 @@ function limitsOf({ maxExecutionSecs, maxRows, maxTransactionSecs }: GroupConfig
 }
 
 /** Tags of the group, where the client set none of that name. */
-function taggedAs(query: Routed, { defaultTags }: CompiledGroup): Routed {
-  if (defaultTags.length === 0) return query;
+function taggedAs(query: Routed, { defaultTags, name }: CompiledGroup): Routed {
+  if (defaultTags.length === 0) return goingTo(query, name);
   const tags = new Map([...defaultTags, ...query.session.tags]);
-  return { ...query, session: { ...query.session, tags } };
+  return { ...query, group: name, session: { ...query.session, tags } };
 }
 
 /** A name that the check of the snapshot found; its absence is a bug. */

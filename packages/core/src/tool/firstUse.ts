@@ -29,10 +29,18 @@ export function onFirstUse<Source, Value>(
       // Names come from clients too, and every object has a `constructor`.
       const source = Object.hasOwn(known, name) ? known[name] : undefined;
       if (source === undefined) return undefined;
-      const fresh = make(name, source);
+      const fresh = make(keyOf(name), source);
       values.set(name, fresh);
       return fresh;
     },
     made: () => values.values(),
   };
+}
+
+/**
+ * The same text as objects have it for a key. A text that was asked of an object once is a detour to that: each
+ * comparison of the two is a call of the runtime.
+ */
+function keyOf(name: string): string {
+  return Object.keys({ [name]: true })[0] ?? name;
 }

@@ -90,18 +90,20 @@ export class TurnWrites {
     this.#sockets = [];
     this.#pieces = [];
     this.#alone = pieces.length > 1 ? 0 : this.#alone + 1;
+    let before: TurnSocket | undefined;
     for (let at = 0; at < pieces.length; at += 1) {
       const socket = sockets[at];
       const piece = pieces[at];
       if (typeof piece === "function") piece();
       else if (socket !== undefined && piece !== undefined && !socket.destroyed) {
         // Several pieces in a row are one call of the system.
-        const goesOn = sockets[at + 1] === socket;
-        const wentOn = sockets[at - 1] === socket;
+        const goesOn = at + 1 < pieces.length && sockets[at + 1] === socket;
+        const wentOn = before === socket;
         if (goesOn && !wentOn) socket.cork();
         put(socket, piece);
         if (wentOn && !goesOn) socket.uncork();
       }
+      before = socket;
     }
   };
 }

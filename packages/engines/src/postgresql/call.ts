@@ -1,7 +1,7 @@
 /** A statement as it is sent on a connection, what may be left there behind it, and whether that is allowed. */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
-import { statementComment } from "@gateway/core/query/tagText.ts";
+import { commentParts } from "@gateway/core/query/tagText.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import type { Member } from "./client/member.ts";
 import type { Named } from "./client/named.ts";
@@ -59,12 +59,12 @@ export function callAs(
   const finds = findsOf(member, judged, context);
   // Whatever code ran may have deallocated.
   if (judged.unsure) member.prepared.clear();
-  const prefix = statementComment(query);
+  const before = commentParts(query);
   const { parameters } = query;
   // One literal for both: objects of several shapes, made by spreading, cost a call of the runtime for each statement.
   return {
-    text: `${prefix}${sql}`,
-    sent: { sql, prefix: prefix.length },
+    before,
+    sent: { sql, prefix: lengthOf(before) },
     tag: judged.query ? undefined : judged.tag,
     named: call && namedOf(member, query, judged, context),
     finds,
@@ -77,6 +77,12 @@ export function callAs(
     whole: context.whole === true,
     copy: call?.copy,
   };
+}
+
+function lengthOf(parts: readonly string[]): number {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  return length;
 }
 
 /** A function may read the list as well: it finds nothing of another session's there. */

@@ -308,7 +308,7 @@ export async function describeOn(
   if (!made.ok) return made;
   const refused = await brought(member, query, context, signal);
   if (refused !== undefined) return err(refused);
-  const { text, sent, types, finds } = made.value;
+  const { before, sent, types, finds } = made.value;
   // The server describes EXECUTE by what is prepared: nothing where that is missing, and another's where that is there.
   const executes = query.statement.kind === "execute";
   const unlisted = executes && finds && (await broughtTo(finds, member, query, signal));
@@ -317,7 +317,7 @@ export async function describeOn(
   const leave = (): void => member.destroy();
   signal.addEventListener("abort", leave, { once: true });
   try {
-    member.put({ kind: "parse", statement: "", sql: text, types });
+    member.put({ kind: "parse", statement: "", sql: sent.sql, types, before });
     member.put({ kind: "describe", target: "statement", name: "" });
     member.put({ kind: "sync" });
     member.flush();

@@ -67,10 +67,12 @@ export function writeSaslResponse(out: ByteWriter, body: Uint8Array): void {
 }
 
 /** What a client sends once it is logged in. */
-export type ClientMessage = Exclude<
-  FrontendMessage,
-  { kind: "functionCall" } | { kind: "password" }
->;
+export type ClientMessage =
+  | Exclude<FrontendMessage, { kind: "functionCall" | "password" | "query" | "parse" }>
+  | (Extract<FrontendMessage, { kind: "query" | "parse" }> & {
+      /** What stands before the text, as parts of it. */
+      readonly before?: readonly string[];
+    });
 
 /** Appends one message to `out`. */
 export function writeClient(out: ByteWriter, message: ClientMessage): void {
@@ -95,13 +97,15 @@ const letters = {
   copyFail: letter("f"),
 } as const satisfies Record<Exclude<FrontendMessage["kind"], "functionCall">, number>;
 
+const noParts: readonly string[] = [];
+
 function writeBody(out: ByteWriter, message: ClientMessage): void {
   switch (message.kind) {
     case "query":
-      return out.text(message.sql);
+      return out.texts(message.before ?? noParts, message.sql);
     case "parse":
       out.text(message.statement);
-      out.text(message.sql);
+      out.texts(message.before ?? noParts, message.sql);
       out.i16(message.types.length);
       for (const type of message.types) out.i32(type);
       return;

@@ -45,7 +45,6 @@ export class LiveQuery implements LiveView {
   readonly #client: AbortSignal;
   readonly #onClientAbort = (): void => this.cancel(abortError(this.#client));
   #limit: Disposable | undefined;
-  #startedAt: number | undefined;
   #startedMs: number | undefined;
   #maxRows = Number.POSITIVE_INFINITY;
   readonly trace: RoutingStep[] = [];
@@ -96,7 +95,6 @@ export class LiveQuery implements LiveView {
     this.cluster = cluster;
     if (this.#startedMs !== undefined) return;
     this.#startedMs = this.#clock.nowMs();
-    this.#startedAt = this.#clock.unixMs();
     this.#limited(limits, 0);
   }
 
@@ -154,6 +152,11 @@ export class LiveQuery implements LiveView {
     return this.#told;
   }
 
+  /** Of a moment that the clock told: so a query never ends before it begins, whoever sets the system's clock. */
+  #unixOf(ms: number): number {
+    return this.createdAt + Math.round(ms - this.query.receivedAtMs);
+  }
+
   /** How long it has waited so far, in milliseconds. */
   get waitedMs(): number {
     return (this.#startedMs ?? this.#clock.nowMs()) - this.query.receivedAtMs;
@@ -175,8 +178,8 @@ export class LiveQuery implements LiveView {
       proxyQueryId: id,
       backendQueryId: undefined,
       createdAt: this.createdAt,
-      startedAt: this.#startedAt,
-      finishedAt: this.#clock.unixMs(),
+      startedAt: this.#startedMs === undefined ? undefined : this.#unixOf(this.#startedMs),
+      finishedAt: this.createdAt + Math.round(queueMs + executionMs),
       worker,
       frontend: session.frontend,
       user: session.identity.user,

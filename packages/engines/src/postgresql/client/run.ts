@@ -20,9 +20,8 @@ import { doneWhole } from "./whole.ts";
 
 /** A statement with its values, as it is sent. */
 export interface Call {
-  /** The whole text. */
-  readonly text: string;
-  /** Which part of it is the client's. */
+  /** What stands before the client's text. */
+  readonly before: readonly string[];
   readonly sent: SentText;
   readonly types: readonly number[];
   /** By which its client knows the statement; undefined for one without a name. */
@@ -166,7 +165,7 @@ function* sent(member: Member, call: Call, trace: Trace): Reading<Sent> {
 
 /** Everything in one message: the client said which formats it wants. */
 export function send(member: Member, call: Call): void {
-  if (call.simple) member.put({ kind: "query", sql: call.text });
+  if (call.simple) member.put({ kind: "query", sql: call.sent.sql, before: call.before });
   else {
     if (call.named === undefined) put(member, call);
     else putNamed(member, call.named, call.types);
@@ -219,8 +218,8 @@ function bindOf({ formats, values, named }: Call, resultFormats: readonly Format
   return { kind: "bind", portal: "", statement, formats, values, resultFormats } as const;
 }
 
-function put(member: Member, { text, types }: Call): void {
-  member.put({ kind: "parse", statement: "", sql: text, types });
+function put(member: Member, { before, sent, types }: Call): void {
+  member.put({ kind: "parse", statement: "", sql: sent.sql, types, before });
 }
 
 /** Waits until the server is ready again, which it says behind every outcome. */
