@@ -159,7 +159,8 @@ function plainPart({ inner, quote, escapes }: InQuotes, at: number): Decoded | u
   while (quotes < part.length && part.at(-1 - quotes) === quote) quotes += 1;
   // The other one of the last pair stands behind the part.
   if (quotes % 2 === 1) part = inner.slice(at, at + part.length + 1);
-  return { text: undouble(part, quote), length: part.length };
+  // `replaceAll` would leave it to whoever reads the text to put it together, all parts of it at once.
+  return { text: part.split(quote + quote).join(quote), length: part.length };
 }
 
 /** Text, and how many characters it was written in. */

@@ -117,6 +117,26 @@ describe("forwardedSql", () => {
     expect(valueOf(`select u&'x'"y"`)).toBe("select u& 'x' 'y'");
   });
 
+  it("writes a long string or name anew a few thousand characters at a time, as it writes short ones", () => {
+    for (const [open, unit, written] of [
+      ["'", "a\\'", "a''"],
+      ["'", "b\\n''", "b\n''"],
+      ['"', "c'", "c''"],
+      ["`", 'd"', 'd""'],
+      ["n'", "e\\\\", "e\\"],
+    ] as const) {
+      const quote = open.slice(-1);
+      const sql = `select ${open}${unit.repeat(100_000)}${quote}, 1`;
+      expect(stepsOf(forwardedSql.ahead(sql))).toBeGreaterThanOrEqual(24);
+      expect(forwardedSql.knows(sql)).toBe(true);
+      const [short = "", long] = [`select ${open}${unit}${quote}, 1`, sql].map(valueOf);
+      expect(short).toContain(written);
+      expect(long).toBe(short.replace(written, () => written.repeat(100_000)));
+    }
+    const open = `select '${"a\\'".repeat(100_000)}`;
+    expect(valueOf(open)).toBe(valueOf(open.slice(0, 1_000)));
+  });
+
   it("refuses what is open, has no meaning, or would be a string elsewhere", () => {
     const refused = [
       "select 'open\\'",
@@ -152,6 +172,12 @@ function stringsOf(sql: string): readonly (string | undefined)[] {
   return tokensOf(sql)
     .filter(([kind]) => kind === "string")
     .map(([, text]) => decodeString(text, forwardedDialect));
+}
+
+function stepsOf(steps: Generator): number {
+  let count = 0;
+  while (steps.next().done !== true) count += 1;
+  return count;
 }
 
 function valueOf(sql: string): string {

@@ -9,10 +9,20 @@
  * Grammar and functions are not touched, but for `FROM DUAL`, which is MySQL's way to name no table.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { asciiUpper, openSql, tokenText, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
+import {
+  asciiUpper,
+  openSqlInSteps,
+  tokenText,
+  type SqlCursor,
+} from "@gateway/core/sql/lex/cursor.ts";
 import { nextToken } from "@gateway/core/sql/lex/lex.ts";
 import { isSpace as isBlank } from "@gateway/core/sql/lex/scan.ts";
-import { decodeIdentifier, decodeString } from "@gateway/core/sql/lex/literal.ts";
+import {
+  decodeIdentifier,
+  decodeString,
+  longIdentifiers,
+  longStrings,
+} from "@gateway/core/sql/lex/literal.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
 import { tagsOfComment } from "@gateway/core/sql/lex/tagComment.ts";
 import { longTextUnits, readingOf } from "@gateway/core/sql/reading/reading.ts";
@@ -56,44 +66,59 @@ function* readForwarded(sql: string): Steps<Result<string, ErrorReply>> {
   return (yield* mayDiffer(sql)) ? yield* rewritten(sql) : ok(sql);
 }
 
-function* rewritten(sql: string): Steps<Result<string, ErrorReply>> {
-  const cursor = openSql(sql, "mysql");
-  const pieces = new Pieces();
+/** What is written so far. */
+interface Written {
+  readonly pieces: Pieces;
   /** From here up to the token at hand the text goes on as it is. */
-  let kept = 0;
-  let afterEmpty = false;
+  kept: number;
+  afterEmpty: boolean;
+}
+
+function* rewritten(sql: string): Steps<Result<string, ErrorReply>> {
+  const cursor = openSqlInSteps(sql, "mysql");
+  const written: Written = { pieces: new Pieces(), kept: 0, afterEmpty: false };
   for (let tokens = 1; nextToken(cursor); tokens += 1) {
-    if (tokens % tokensPerStep === 0) yield;
-    const { start, end } = cursor;
-    const word = fromOrDual(cursor);
-    if (word === "DUAL" && pieces.isMarked) {
-      pieces.dropMarked();
-      kept = end;
-      continue;
-    }
-    const piece = pieceOf(cursor);
-    if (piece === undefined) return err(ownErrors.syntax(sql.slice(start)));
-    const stays = piece === "";
-    // ODBC tools write a name's missing part as an empty one: `a`.``.`b`. It falls out with its dot.
-    const fallsOut: boolean = isMissing(piece, afterEmpty, cursor);
-    // Directly behind these a quote would begin another kind of string: `E'…'`, `U&'…'`.
-    const before =
-      kept < start ? sql.charCodeAt(start - 1) : pieces.last.charCodeAt(pieces.last.length - 1);
-    const joins = !fallsOut && wouldJoin(piece, cursor, before);
-    if (!stays || fallsOut || joins || word === "FROM") {
-      if (kept < start) pieces.push(sql.slice(kept, start));
-      kept = stays && !fallsOut ? start : end;
-    }
-    // A DUAL directly behind a FROM takes both out.
-    if (!isSpace(cursor)) pieces.mark(word === "FROM");
-    afterEmpty = fallsOut;
-    if (joins) pieces.push(" ");
-    if (!stays && !fallsOut) pieces.push(piece);
+    const isPart = cursor.far?.isPaused === true;
+    if (isPart || tokens % tokensPerStep === 0) yield;
+    if (isPart) continue;
+    const isLong = cursor.end - cursor.start > longTextUnits;
+    const piece = isLong ? yield* longPieceOf(cursor) : pieceOf(cursor);
+    if (piece === undefined) return err(ownErrors.syntax(sql.slice(cursor.start)));
+    write(written, cursor, piece);
   }
   if (cursor.inVersionComment) return err(ownErrors.syntax(sql.slice(-shownOfEnd)));
+  const { pieces, kept } = written;
   pieces.push(sql.slice(kept));
   // Comments at the end became blanks. They are cut off, so that the text is the statement alone, as it was read ahead.
   return ok(withoutLastBlanks(pieces.toString()));
+}
+
+/** Writes the token at hand, as it is where its piece is empty. */
+function write(written: Written, cursor: SqlCursor, piece: string): void {
+  const { pieces, kept } = written;
+  const { sql, start, end } = cursor;
+  const word = fromOrDual(cursor);
+  if (word === "DUAL" && pieces.isMarked) {
+    pieces.dropMarked();
+    written.kept = end;
+    return;
+  }
+  const stays = piece === "";
+  // ODBC tools write a name's missing part as an empty one: `a`.``.`b`. It falls out with its dot.
+  const fallsOut = isMissing(piece, written.afterEmpty, cursor);
+  // Directly behind these a quote would begin another kind of string: `E'…'`, `U&'…'`.
+  const before =
+    kept < start ? sql.charCodeAt(start - 1) : pieces.last.charCodeAt(pieces.last.length - 1);
+  const joins = !fallsOut && wouldJoin(piece, cursor, before);
+  if (!stays || fallsOut || joins || word === "FROM") {
+    if (kept < start) pieces.push(sql.slice(kept, start));
+    written.kept = stays && !fallsOut ? start : end;
+  }
+  // A DUAL directly behind a FROM takes both out.
+  if (!isSpace(cursor)) pieces.mark(word === "FROM");
+  written.afterEmpty = fallsOut;
+  if (joins) pieces.push(" ");
+  if (!stays && !fallsOut) pieces.push(piece);
 }
 
 /** Blanks as a lexer knows them: a no-break space at the end is part of a name. */
@@ -229,7 +254,7 @@ function pieceOf(cursor: SqlCursor): string | undefined {
       return stringOf(text);
     case "quotedIdentifier": {
       const name = decodeIdentifier(text, "mysql");
-      return name === undefined ? undefined : `"${name.replaceAll('"', '""')}"`;
+      return name === undefined ? undefined : quoted(name, '"');
     }
     case "comment": {
       const tags = tagsOfComment(text);
@@ -248,13 +273,49 @@ function pieceOf(cursor: SqlCursor): string | undefined {
   }
 }
 
-function stringOf(token: string): string | undefined {
+/** `x'…'` and `b'…'`. */
+function isBytes(token: string): boolean {
   const prefix = token.charAt(0).toLowerCase();
-  if (prefix === "x" || prefix === "b") {
+  return prefix === "x" || prefix === "b";
+}
+
+function stringOf(token: string): string | undefined {
+  if (isBytes(token)) {
     return /^.'[0-9a-f]*'$/i.test(token) ? token : undefined;
   }
   // A NUL goes on as it is: engines that could not carry it refuse it, and the others write their own escape.
   const value = decodeString(token, "mysql");
+  return value === undefined ? undefined : quoted(value, "'");
+}
+
+function quoted(value: string, quote: string): string {
+  return `${quote}${value.replaceAll(quote, quote + quote)}${quote}`;
+}
+
+/** The same piece of a long token, whose value is read and written in steps: a megabyte of escapes takes a tenth of a second. */
+function* longPieceOf(cursor: SqlCursor): Steps<string | undefined> {
+  const token = tokenText(cursor);
+  const { kind } = cursor;
+  const isName = kind === "quotedIdentifier";
+  if (staysAsItIs(cursor) || !(isName || (kind === "string" && !isBytes(token))))
+    return pieceOf(cursor);
+  const values = isName ? longIdentifiers("mysql") : longStrings("mysql");
+  yield* values.ahead(token);
+  const value = values(token);
   if (value === undefined) return undefined;
-  return `'${value.replaceAll("'", "''")}'`;
+  const quote = isName ? '"' : "'";
+  const pieces = new Pieces();
+  pieces.push(quote);
+  for (let at = 0; at < value.length; at += unitsPerStep) {
+    // A text that has no parts yet to be put together, as `replaceAll` makes: that would be left to whoever reads it.
+    pieces.push(
+      value
+        .slice(at, at + unitsPerStep)
+        .split(quote)
+        .join(quote + quote),
+    );
+    yield;
+  }
+  pieces.push(quote);
+  return pieces.toString();
 }
