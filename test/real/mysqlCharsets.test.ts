@@ -27,6 +27,11 @@ beforeAll(async () => {
   const server = await clientOf(port, "UTF8MB4_GENERAL_CI");
   await server.query("drop table if exists charset_words");
   await server.query("create table charset_words (w text character set utf8mb4)");
+  await server.query("drop table if exists charset_keys");
+  await server.query(
+    "create table charset_keys (`ä表` varchar(9) character set utf8mb4 primary key)",
+  );
+  await server.query("insert into charset_keys values ('ä表')");
   const [sets] = await server.query({ sql: "show character set", rowsAsArray: true });
   known = new Set(Array.isArray(sets) ? sets.map((row) => String(Object.values(row)[0])) : []);
   await server.end();
@@ -89,6 +94,31 @@ describe.each(samples)("a client of %s", (set, charset, text) => {
     await client.end();
   });
 });
+
+it.each(["UTF8_GENERAL_CI", "ASCII_GENERAL_CI"])(
+  "a client of %s gets question marks where the server writes them",
+  async (charset) => {
+    const told: unknown[] = [];
+    for (const at of [port, portOf(gateway, "mysqlWire")]) {
+      const client = await clientOf(at, charset);
+      const query = (sql: string) =>
+        client.query<mysql.RowDataPacket[]>({ sql, rowsAsArray: true });
+      // An a with two dots, and a character of four bytes.
+      const text = "convert(x'61c3a4f09f92a9' using utf8mb4)";
+      const [rows, fields] = await query(`select ${text} as t, x'f09f92a9' as b`);
+      const [, named] = await query("select * from charset_keys");
+      const failed: unknown = await query(
+        "insert into charset_keys select * from charset_keys",
+      ).catch((error: unknown) => error);
+      told.push([rows, [...fields, ...named].map(({ name, characterSet: set }) => [name, set])]);
+      told.push((failed as { sqlMessage?: string }).sqlMessage);
+      await client.end();
+    }
+    expect(told.slice(2)).toEqual(told.slice(0, 2));
+    const shown = charset.startsWith("UTF8") ? "aä?" : "a??";
+    expect(told[0]).toMatchObject([[[shown, expect.anything()]], expect.anything()]);
+  },
+);
 
 describe.each([...samples.map(([set]) => set), "eucjpms" as const])("a text of %s", (set) => {
   it("is read as the server reads it", async () => {

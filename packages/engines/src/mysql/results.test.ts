@@ -16,7 +16,8 @@ describe("the character set of results", () => {
     await asked(backend, "select 'b'", "latin1");
     await asked(backend, "select 'c'", undefined);
     await asked(backend, "select 'd'", "cp1257");
-    const told = server.seen.map(({ text }) => text).filter((text) => /results|'[a-d]'/.test(text));
+    await asked(backend, "select 'e'", "utf8mb3");
+    const told = server.seen.map(({ text }) => text).filter((text) => /results|'[a-e]'/.test(text));
     expect(told).toEqual([
       "SET character_set_results = latin1",
       "select 'a'",
@@ -25,6 +26,8 @@ describe("the character set of results", () => {
       "select 'c'",
       "SET character_set_results = cp1257",
       "select 'd'",
+      "SET character_set_results = utf8mb3",
+      "select 'e'",
     ]);
   });
 
@@ -51,6 +54,20 @@ describe("the character set of results", () => {
     await asked(backend, "select 'b'", "latin1", { names: "utf8mb4" });
     const told = server.seen.filter(({ text }) => text.includes("_results"));
     expect(told).toHaveLength(3);
+  });
+
+  it("is utf8mb4 where a server does not know that of clients who read most of it", async () => {
+    const unknown = [errorOf(1115, "42000", "Unknown character set")];
+    await using server = await ScriptedMysql.start(({ text }) =>
+      text.startsWith("SET character_set_results") ? unknown : undefined,
+    );
+    await using backend = await backendOf(server.port);
+    const last = async (sql: string, results: string) =>
+      (await asked(backend, sql, results)).at(-1)?.kind;
+    expect(await last("select 'a'", "utf8mb3")).toBe("done");
+    expect(await last("select 'b'", "utf8mb3")).toBe("done");
+    expect(server.seen.filter(({ text }) => text.includes("_results"))).toHaveLength(1);
+    expect(await last("select 'c'", "cp1257")).toBe("failed");
   });
 
   it("is that of errors, too", async () => {

@@ -1,7 +1,8 @@
 /** Brings a connection where its next statement's session stands. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Session } from "@gateway/core/query/query.ts";
-import { isCharacterSet, type CharacterSetName } from "@gateway/wire/mysql/charset/characterSet.ts";
+import { isResultsName, type ResultsName } from "@gateway/wire/mysql/charset/characterSet.ts";
+import { isNarrow } from "@gateway/wire/mysql/charset/narrow.ts";
 import { ask } from "../../starRocks/client/control.ts";
 import { readsPlainly } from "../../starRocks/client/connect.ts";
 import type { Member } from "../../starRocks/client/member.ts";
@@ -43,19 +44,21 @@ export function standsThere(
 
 /** Only what goes on as packets: what is read here is read as utf8mb4. */
 function resultsOf({ takes, mysql: { results } }: Pick<Called, "takes" | "mysql">) {
-  const relayed = takes.includes("mysqlRows") && results !== undefined && isCharacterSet(results);
+  const relayed = takes.includes("mysqlRows") && results !== undefined && isResultsName(results);
   return relayed ? results : undefined;
 }
 
 /** Has definitions, rows and errors written in the set. */
 async function answering(
   member: Member,
-  results: CharacterSetName | undefined,
+  results: ResultsName | undefined,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
   if (member.results === results) return undefined;
   const done = await ask(member, `SET character_set_results = ${results ?? "utf8mb4"}`, signal);
-  if (!done.ok) return done.error;
+  // A server that does not know the set goes on in utf8mb4, of which its client reads all but a few characters.
+  const reads = results !== undefined && isNarrow(results) && member.open;
+  if (!done.ok && !reads) return done.error;
   member.results = results;
   return undefined;
 }

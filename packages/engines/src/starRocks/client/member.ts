@@ -2,7 +2,7 @@
 import type { Waiter } from "@gateway/core/query/asked.ts";
 import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import type { Duplex } from "node:stream";
-import { characterSet, type CharacterSetName } from "@gateway/wire/mysql/charset/characterSet.ts";
+import { characterSet, type ResultsName } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "mysql2";
 import { turnWrites } from "../../connect/turn.ts";
@@ -26,7 +26,7 @@ export class Member {
   /** What `SET NAMES` it stands under. */
   names = loginNames;
   /** The set that it answers in; undefined for utf8mb4. Only engine `mysql` asks for another. */
-  results: CharacterSetName | undefined;
+  results: ResultsName | undefined;
   /** Session variables that were set on it. */
   readonly variables = new Map<string, string>();
   /** Time limits that were set on it; undefined when it has those that it began with, or nobody knows. */

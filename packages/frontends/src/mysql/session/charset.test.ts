@@ -17,6 +17,7 @@ const openServer = (speaks: { readonly speaks?: "mysql" } = { speaks: "mysql" })
       "select ?": [doneOf()],
       "select '💩ą𝄞'": [doneOf()],
       "select ą": [{ kind: "failed", error: refused }],
+      "select c": [{ kind: "failed", error: { ...refused, message: "no ąž💩" } }],
       'USE "ąž"': [{ kind: "failed", error: gatewayError("query.unknownObject") }],
       "SET SESSION collation_connection = 'cp1257_general_ci'": [doneOf()],
       "SET SESSION collation_connection = 'sjis_japanese_ci'": [doneOf()],
@@ -125,6 +126,19 @@ describe("a client of another character set", () => {
     expect(server.door.queries[0]?.sql).toBe("select '💩ą𝄞'");
     // Half of one is none.
     expect(charsetNamed("utf8")?.decode(Uint8Array.of(0xed, 0xa0, 0xbd, 0x61))).toBeUndefined();
+  });
+
+  it.each([
+    ["UTF8_GENERAL_CI", "utf8mb3", "no ąž?"],
+    ["ASCII_GENERAL_CI", "ascii", "no ???"],
+  ])("gets question marks for what its own has not: %s", async (charset, results, message) => {
+    await using server = await openServer();
+    await using client = await clientOf(server, { charset });
+    expect((await failureOf(client.query("select c"))).message).toBe(message);
+    expect(server.door.queries[0]?.mysql?.results).toBe(results);
+    await using other = await clientOf(server);
+    expect((await failureOf(other.query("select c"))).message).toBe("no ąž💩");
+    expect(server.door.queries[1]?.mysql?.results).toBeUndefined();
   });
 
   it("is told of all three variables", async () => {

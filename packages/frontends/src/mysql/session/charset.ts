@@ -3,7 +3,7 @@
  *
  * Only character sets that clients really use are read; MySQL's `latin1` is Windows-1252. What is answered here is
  * utf8mb4, which its definitions say; errors, and what a server of MySQL's answers, are in the set that the client
- * asked for, where that is not one of Unicode.
+ * asked for.
  */
 import {
   characterSet,

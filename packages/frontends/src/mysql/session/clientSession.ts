@@ -9,7 +9,7 @@ import type { NextTransaction } from "@gateway/core/query/mysqlCall.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Isolation } from "@gateway/core/sql/session/statement.ts";
 import { utc, type Zone } from "@gateway/core/type/zone.ts";
-import { isCharacterSet, type CharacterSetName } from "@gateway/wire/mysql/charset/characterSet.ts";
+import { isResultsName, type ResultsName } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { capability, mariadbCapability, serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import type { Tracked } from "@gateway/wire/mysql/reply.ts";
 import { charsetOf, utf8mb4, type Charset } from "./charset.ts";
@@ -100,12 +100,10 @@ export function openClientSession(
   };
 }
 
-/** The set that errors, and a server of MySQL's, are to answer in; undefined for utf8mb4, or for what that serves as well. */
-export function resultsOf({
-  settings,
-}: Pick<ClientSession, "settings">): CharacterSetName | undefined {
+/** The set that errors, and a server of MySQL's, are to answer in; undefined for utf8mb4, and for no set at all. */
+export function resultsOf({ settings }: Pick<ClientSession, "settings">): ResultsName | undefined {
   const set = settings.get("character_set_results");
-  return typeof set === "string" && isCharacterSet(set) ? set : undefined;
+  return typeof set === "string" && isResultsName(set) ? set : undefined;
 }
 
 /** What `LAST_INSERT_ID()` answers: the last id that a server of the family made for the session; 0 for none. */
