@@ -4,6 +4,11 @@
  *
  * Only what the transaction's server takes so (`Pin.streams`) comes here, and only what can not fail before it is there.
  * Any other message waits until all is answered, and so does the end of what the client has sent so far.
+ *
+ * Reads outside of a transaction do not come here. Each is judged, queued and routed by itself, perhaps to several servers,
+ * and nothing but a transaction keeps them on one. To begin one for them (`implicit.ts` does where something is written)
+ * would cost two more ways to the server, put a primary where replicas would do, and keep a connection from everybody
+ * else up to a Sync that a client who sends Flush alone may never send.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
