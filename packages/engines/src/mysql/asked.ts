@@ -2,14 +2,13 @@
 import type { Asked, Waiter } from "@gateway/core/query/asked.ts";
 import type { Course } from "@gateway/core/query/course.ts";
 import type { DoneEvent } from "@gateway/core/query/event.ts";
-import { leavesMore, needsLastId } from "../starRocks/client/aftermath.ts";
+import { needsLastId } from "../starRocks/client/aftermath.ts";
 import type { Called, RunContext } from "./admission.ts";
 import { standsThere } from "./client/bring.ts";
 import { sendQuery, wholeDone, type Statement } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
 import { running, statementOf } from "./lane.ts";
-import { judge } from "./sql/guard.ts";
-import { ownIn } from "./sql/own.ts";
+import { atOnce } from "./sql/atOnce.ts";
 import { sentText } from "./sql/strings.ts";
 
 export interface AskedParts {
@@ -29,14 +28,12 @@ export function askedOn(seat: Seat, parts: AskedParts): Asked | undefined {
   if (!member.quiet || !query.takes.includes("mysqlRows")) return undefined;
   if (call.attributes !== undefined && !member.takesAttributes) return undefined;
   if (!standsThere(seat, query, context) || needsLastId(session, engineSql)) return undefined;
-  const own = ownIn(engineSql);
-  if (own.database !== undefined || own.variables !== undefined) return undefined;
-  const judged = judge(engineSql, context);
-  if (!judged.ok || judged.value.keeps !== undefined || judged.value.asksFile) return undefined;
+  const { may, leaves } = atOnce(engineSql, context);
+  if (!may) return undefined;
   const { user } = session.identity;
   const text = sentText(member, query, { slices: context.slices, user, signal });
   if (text instanceof Promise || !text.ok) return undefined;
-  if (judged.value.leaves) seat.used = true;
+  if (leaves) seat.used = true;
   seat.busy = true;
   const statement = statementOf(
     seat,
@@ -71,10 +68,10 @@ class AskedStatement implements Asked {
     let done: DoneEvent | undefined;
     try {
       done = wholeDone(this.#statement, "mysqlRows", this.#sentMs);
-      // The server has more to say, which takes a question.
-      const warnings = done?.report?.warnings ?? 0;
-      if (done === undefined || leavesMore(this.#parts.query.engineSql, done, { warnings }))
-        return undefined;
+      // The server has more to say, which takes a question. Of no text that asks for more one is sent here.
+      const report = done?.report;
+      if (done === undefined || report === undefined) return undefined;
+      if (report.warnings > 0 || report.insertId !== 0n) return undefined;
       member.takeHeld();
     } catch (bug) {
       member.destroy();

@@ -76,6 +76,7 @@ describe("a statement that is not sent at once", () => {
     ["SET time_zone = '+01:00'"],
     ["SELECT get_lock('a', 1)"],
     ["LOCK TABLES t READ"],
+    ["SELECT SQL_CALC_FOUND_ROWS n FROM t LIMIT 1"],
   ])("is one with something to do besides: %s", async (text) => {
     await using server = await ScriptedMysql.start();
     await using backend = await backendAt(server.port);
@@ -87,7 +88,36 @@ describe("a statement that is not sent at once", () => {
     // Its connection is at rest again.
     expect(backend.ask?.(queryOf("select 1", home), never)).toBeDefined();
   });
+
+  it.each([
+    ["another database", { schema: "shop" }],
+    ["a variable", { settings: new Map([["lock_wait_timeout", "5"]]) }],
+    ["another zone", { settings: new Map([["timezone", "UTC"]]) }],
+  ])("is one of a session with %s than its connection has", async (_what, own) => {
+    await using server = await ScriptedMysql.start();
+    await using backend = await backendAt(server.port);
+    await using home = new Home();
+    const course = courseIn(backend);
+    // The same session each time, as that of a client is.
+    const { session } = queryOf("select 1", home);
+    const [first, other] = [session, { ...session, ...own }];
+    const asked = (of: typeof session) =>
+      backend.ask?.({ ...queryOf("select 1", home), session: of }, never);
+    const run = async (of: typeof session) =>
+      eventsIn(await answerOf(course({ ...queryOf("select 1", home), session: of }, never, true)));
+    await run(first);
+    await eventsIn(await answerOf(valueIn(asked(first)).course()));
+    expect(asked(other)).toBeUndefined();
+    await run(other);
+    expect(asked(first)).toBeUndefined();
+    expect(asked(other)).toBeDefined();
+  });
 });
+
+function valueIn<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error("it was not sent");
+  return value;
+}
 
 async function backendAt(port: number): Promise<Backend> {
   const auth = { type: "basic", username: "ann", password: "none" } as const;

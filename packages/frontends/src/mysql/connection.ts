@@ -15,7 +15,6 @@ import {
   type Greeting,
 } from "@gateway/wire/mysql/handshake.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
-import { capability } from "@gateway/wire/mysql/protocol.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
 import { mayTakeCredentials } from "../listener/tls.ts";
 import { Channel } from "./channel.ts";
@@ -26,7 +25,7 @@ import { Cursors } from "./run/cursor.ts";
 import { findDatabase } from "./run/database.ts";
 import { putErrorPacket } from "./encode.ts";
 import { Inbox, type Received } from "./inbox.ts";
-import { LocalFile } from "./localFile.ts";
+import { fileOf, type LocalFile } from "./localFile.ts";
 import { LongPackets } from "./longPackets.ts";
 import {
   advance,
@@ -59,25 +58,6 @@ export interface ListenerParts {
   readonly read: TextReader;
   readonly port: () => number;
 }
-
-/** Where the client's login offers its files. */
-function fileOf(responder: Responder, resume: () => void): LocalFile | undefined {
-  if ((responder.client.capabilities & capability.localFiles) === 0) return undefined;
-  const request = async (name: Uint8Array): Promise<number> => {
-    const { out } = responder;
-    out.begin();
-    out.u8(localInfile);
-    out.raw(name);
-    out.end();
-    const { sequence } = out;
-    await responder.flush();
-    return sequence;
-  };
-  return new LocalFile({ request, resume });
-}
-
-/** The first byte of a request for a file. */
-const localInfile = 0xfb;
 
 /** Serves one connection until it ends. */
 export class MysqlConnection implements Member {
@@ -373,28 +353,41 @@ export class MysqlConnection implements Member {
     if (dispatcher === undefined) throw new Error("a command before the login");
     this.#connection.idle(false);
     this.#working = true;
-    this.#background(this.#finish(dispatcher.run(command)));
+    void this.#finish(dispatcher, command);
   }
 
-  async #finish(running: Promise<void>): Promise<void> {
-    await running;
+  /** One function, because each that waits costs a query half a microsecond. Never rejects. */
+  async #finish(dispatcher: Dispatcher, command: RunnableCommand): Promise<void> {
+    try {
+      await dispatcher.run(command);
+      const leaving = this.#responder?.finish();
+      if (leaving !== undefined) await leaving;
+      const ending = this.#finished();
+      if (ending !== undefined) await ending;
+    } catch (bug) {
+      this.#broke(bug);
+    }
+  }
+
+  #finished(): Promise<void> | undefined {
     this.#working = false;
     this.#long.leave();
     const responder = this.#responder;
-    if (this.#connection.over) {
-      if (responder !== undefined) await this.#giveBack(responder);
-      return;
-    }
+    if (this.#connection.over) return responder && this.#giveBack(responder);
     this.#resume({ kind: "finished" });
     // Only when nothing came ahead: a drain closes an idle connection.
     if (this.#state.kind === "ready") this.#connection.idle(true);
+    return undefined;
   }
 
-  /** A rejection is a bug: it is logged, and this connection alone ends. */
+  /** A rejection is a bug. */
   #background(task: Promise<unknown>): void {
-    task.catch((bug: unknown) => {
-      this.#parts.host.log.bug(bug, { listener: frontendKind });
-      this.#connection.destroy();
-    });
+    task.catch((bug: unknown) => this.#broke(bug));
+  }
+
+  /** A bug is logged, and this connection alone ends. */
+  #broke(bug: unknown): void {
+    this.#parts.host.log.bug(bug, { listener: frontendKind });
+    this.#connection.destroy();
   }
 }

@@ -4,6 +4,8 @@
  */
 import type { MysqlFiles } from "@gateway/core/query/mysqlCall.ts";
 import type { Received } from "./inbox.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
+import type { Responder } from "./run/responder.ts";
 
 type Piece = Uint8Array | "end" | "left";
 
@@ -13,6 +15,25 @@ export interface LocalFileParts {
   /** Packets are wanted again. */
   readonly resume: () => void;
 }
+
+/** Where the client's login offers its files. */
+export function fileOf(responder: Responder, resume: () => void): LocalFile | undefined {
+  if ((responder.client.capabilities & capability.localFiles) === 0) return undefined;
+  const request = async (name: Uint8Array): Promise<number> => {
+    const { out } = responder;
+    out.begin();
+    out.u8(localInfile);
+    out.raw(name);
+    out.end();
+    const { sequence } = out;
+    await responder.flush();
+    return sequence;
+  };
+  return new LocalFile({ request, resume });
+}
+
+/** The first byte of a request for a file. */
+const localInfile = 0xfb;
 
 export class LocalFile implements MysqlFiles {
   readonly #parts: LocalFileParts;

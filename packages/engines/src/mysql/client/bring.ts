@@ -6,7 +6,7 @@ import { isNarrow } from "@gateway/wire/mysql/charset/narrow.ts";
 import { ask } from "../../starRocks/client/control.ts";
 import { readsPlainly } from "../../starRocks/client/connect.ts";
 import type { Member } from "../../starRocks/client/member.ts";
-import { modeVariable, stands } from "../../starRocks/client/session.ts";
+import { modeVariable } from "../../starRocks/client/session.ts";
 import { bring as bringForward } from "../../starRocks/lane.ts";
 import { quoteIdentifier } from "../../starRocks/sql/quote.ts";
 import type { Called, RunContext } from "../admission.ts";
@@ -26,7 +26,7 @@ export function bring(
   const { session } = query;
   const { member } = seat;
   const results = resultsOf(query);
-  if (!stands(member, session, context.database))
+  if (!seat.stands(session, context.database))
     return brought(seat, session, context, signal).then(
       (refused) => refused ?? answering(member, results, signal),
     );
@@ -35,17 +35,17 @@ export function bring(
 
 /** True where the connection stands there already, so that nothing has to be asked of its server. */
 export function standsThere(
-  { member }: Pick<Seat, "member">,
+  seat: Seat,
   query: Pick<Called, "session" | "takes" | "mysql">,
   { database }: Pick<RunContext, "database">,
 ): boolean {
-  return stands(member, query.session, database) && member.results === resultsOf(query);
+  return seat.member.results === resultsOf(query) && seat.stands(query.session, database);
 }
 
 /** Only what goes on as packets: what is read here is read as utf8mb4. */
 function resultsOf({ takes, mysql: { results } }: Pick<Called, "takes" | "mysql">) {
-  const relayed = takes.includes("mysqlRows") && results !== undefined && isResultsName(results);
-  return relayed ? results : undefined;
+  if (results === undefined) return undefined;
+  return takes.includes("mysqlRows") && isResultsName(results) ? results : undefined;
 }
 
 /** Has definitions, rows and errors written in the set. */

@@ -7,7 +7,7 @@ import { ask } from "../../starRocks/client/control.ts";
 import { readsPlainly } from "../../starRocks/client/connect.ts";
 import type { Account, Server } from "../../starRocks/client/login.ts";
 import { loginNames, type Member } from "../../starRocks/client/member.ts";
-import { variablesOf } from "../../starRocks/client/session.ts";
+import { stands, variablesOf } from "../../starRocks/client/session.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
 
 /** How long a server may take to clean a connection before it is thrown away. */
@@ -26,6 +26,11 @@ export interface SeatParts {
   readonly ignoreSpace: boolean;
 }
 
+interface Standing extends Pick<Session, "settings" | "schema" | "frontend"> {
+  readonly names: string;
+  readonly database: string | undefined;
+}
+
 export class Seat {
   readonly member: Member;
   readonly server: Server;
@@ -42,6 +47,8 @@ export class Seat {
   bound = 0;
   #busy = false;
   readonly #resting: (() => void)[] = [];
+  /** Where it was found to stand for these settings, without variables of its own. */
+  #stood: Standing | undefined;
   /** It is a session's own, and does not go back to the pool with its statement or transaction. */
   kept = false;
 
@@ -60,7 +67,7 @@ export class Seat {
 
   set busy(busy: boolean) {
     this.#busy = busy;
-    if (!busy) for (const go of this.#resting.splice(0)) go();
+    if (!busy && this.#resting.length > 0) for (const go of this.#resting.splice(0)) go();
   }
 
   /** When what runs on it now is over. Who waits looks again: another one may have come first. */
@@ -73,6 +80,28 @@ export class Seat {
   /** Whether another session may have it as it is. */
   get clean(): boolean {
     return !this.used && !this.member.tainted;
+  }
+
+  /** True where its connection is where the session stands. Mostly the same settings ask for the same connection again. */
+  stands(session: Pick<Session, "schema" | "settings" | "frontend">, database?: string): boolean {
+    const { member } = this;
+    const { schema, settings, frontend } = session;
+    const stood = this.#stood;
+    // What is told by identity is as it was: settings are another map once one of them changes.
+    if (
+      stood?.settings === settings &&
+      stood.schema === schema &&
+      stood.frontend === frontend &&
+      stood.names === member.names &&
+      stood.database === member.database &&
+      member.variables.size === 0
+    )
+      return true;
+    if (!stands(member, session, database)) return false;
+    const { names } = member;
+    if (member.variables.size === 0)
+      this.#stood = { settings, schema, frontend, names, database: member.database };
+    return true;
   }
 
   /** Variables that stand on it and are none of the session's. */

@@ -8,6 +8,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Session } from "@gateway/core/query/query.ts";
 import type { Connect, Logins } from "../../connect/logins.ts";
 import type { Seat } from "./seat.ts";
 
@@ -74,12 +75,12 @@ export class SeatPool {
     return made;
   }
 
-  /** The seat of this key that was given back last, if there is a place, it fits and nothing has to be waited for. */
-  takenNow(key: string, fits: (seat: Seat) => boolean): Seat | undefined {
+  /** The seat of this key that was given back last, if there is a place, it stands there and nothing has to be waited for. */
+  takenNow(key: string, session: Session, database: string | undefined): Seat | undefined {
     if (this.#closed || this.#taken >= this.#options.size) return undefined;
     const seat = this.#idle.at(-1)?.seat;
-    if (seat?.key !== key || !seat.member.open || !seat.member.quiet || !fits(seat))
-      return undefined;
+    if (seat?.key !== key || !seat.member.open || !seat.member.quiet) return undefined;
+    if (!seat.stands(session, database)) return undefined;
     this.#idle.pop();
     this.#taken += 1;
     return seat;

@@ -12,7 +12,6 @@ import { connected } from "../../starRocks/client/connect.ts";
 import type { Account, LoginFailure, Server } from "../../starRocks/client/login.ts";
 import type { Member } from "../../starRocks/client/member.ts";
 import type { Called } from "../admission.ts";
-import { stands } from "../../starRocks/client/session.ts";
 import { Seat } from "./seat.ts";
 import type { SeatPool } from "./seatPool.ts";
 
@@ -82,12 +81,9 @@ export class Seating {
 
   /** A connection of the pool's that is at rest where the session stands, for one that has none of its own; undefined otherwise. */
   takenNow({ mysql, session }: Called, signal: AbortSignal): Seat | undefined {
-    const { home, foundRows, ignoreSpace } = mysql;
-    if (home.kept !== undefined || signal.aborted) return undefined;
+    if (mysql.home.kept !== undefined || signal.aborted) return undefined;
     const { pool, database } = this.#parts;
-    return pool.takenNow(keyOf({ foundRows, ignoreSpace }), ({ member }) =>
-      stands(member, session, database),
-    );
+    return pool.takenNow(keyOf(mysql), session, database);
   }
 
   /** Makes a connection the session's own until the session is over. */
@@ -214,5 +210,7 @@ function neededFor({ foundRows }: Pick<Flags, "foundRows">): number {
 }
 
 function keyOf({ foundRows, ignoreSpace }: Flags): string {
-  return `${foundRows} ${ignoreSpace}`;
+  // No text is made, and hashed, for each query.
+  if (foundRows) return ignoreSpace ? "true true" : "true false";
+  return ignoreSpace ? "false true" : "false false";
 }

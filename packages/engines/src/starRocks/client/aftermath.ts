@@ -77,10 +77,14 @@ export function leavesMore(
   return warnings > 0 || madeId(done) || asksMore(sql);
 }
 
-const asksMore = remembered((sql) => namesLastId.test(sql) || countsAll.test(sql), {
-  textsMax: 1_000,
-  lengthMax: 2_000,
-});
+/** True where the text has something asked behind it whatever its answer is. */
+export const asksMore: (sql: string) => boolean = remembered(
+  (sql) => namesLastId.test(sql) || countsAll.test(sql),
+  {
+    textsMax: 1_000,
+    lengthMax: 2_000,
+  },
+);
 
 function madeId({ report }: DoneEvent): boolean {
   return report !== undefined && report.insertId !== 0n;

@@ -20,6 +20,8 @@ export function foundBy(
   { affectedRows, info }: Pick<OkReply, "affectedRows" | "info">,
   sql: string,
 ): number {
+  // A result of rows comes without a line.
+  if (info === "") return upserts(sql) ? Math.max(1, affectedRows) : affectedRows;
   const rows = matched.exec(info)?.[1];
   if (rows !== undefined) return Number(rows);
   if (!upserts(sql)) return affectedRows;

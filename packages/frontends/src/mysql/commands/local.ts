@@ -13,7 +13,7 @@ import { readStatement } from "@gateway/core/sql/statement.ts";
 import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/session/tokenReader.ts";
 import { ownErrors } from "../errors.ts";
 import type { LocalAnswer } from "./answer.ts";
-import { answerSelect } from "./select.ts";
+import { answerSelect, mayBeOurs } from "./select.ts";
 import { answerSet } from "./set.ts";
 import { answerShow, type ShowContext } from "./show.ts";
 import { describeTable } from "./table.ts";
@@ -21,6 +21,7 @@ import { describeTable } from "./table.ts";
 /** The answer to one statement; undefined when the engine answers it as it is. */
 export function answerLocally(sql: string, context: ShowContext): LocalAnswer | undefined {
   const word = firstWord(sql);
+  if (!answered.has(word)) return undefined;
   switch (word) {
     case "SELECT":
       return answerSelect(sql, context);
@@ -42,6 +43,17 @@ export function answerLocally(sql: string, context: ShowContext): LocalAnswer | 
     default:
       return undefined;
   }
+}
+
+/** Statements that may be answered here, by their first words. */
+const answered: ReadonlySet<string> = new Set(
+  "SELECT SHOW SET USE KILL COMMIT ROLLBACK DESCRIBE DESC LOAD".split(" "),
+);
+
+/** True for a statement that `answerLocally` leaves to the engine whatever the session is. */
+export function isNeverLocal(sql: string): boolean {
+  const word = firstWord(sql);
+  return word === "SELECT" ? !mayBeOurs(sql) : !answered.has(word);
 }
 
 function firstWord(sql: string): string {

@@ -27,6 +27,11 @@ const candidate =
 /** No list of variables is longer. */
 const candidateLengthMax = 16 * 1024;
 
+/** False for a SELECT that only an engine answers, whatever the session is. */
+export function mayBeOurs(sql: string): boolean {
+  return sql.length <= candidateLengthMax && candidate.test(sql);
+}
+
 interface Item {
   readonly name: string;
   readonly value: Setting;
@@ -49,7 +54,7 @@ type ItemStep = Item | "notOurs" | Extract<LocalAnswer, { kind: "error" }>;
 
 /** The answer, an error for an unknown variable, or undefined when the engine has to answer. */
 export function answerSelect(sql: string, context: VariableContext): LocalAnswer | undefined {
-  if (sql.length > candidateLengthMax || !candidate.test(sql)) return undefined;
+  if (!mayBeOurs(sql)) return undefined;
   const reader = readTokens(sql, "mysql");
   if (reader === undefined || !takeWords(reader, "SELECT")) return undefined;
 

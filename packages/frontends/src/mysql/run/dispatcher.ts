@@ -1,7 +1,7 @@
 /**
  * Performs the commands of one connection, one at a time: each is answered here or by the engine.
  *
- * When `run` resolves, the whole answer has been written and sent. It rejects only for a bug.
+ * When `run` is over, the whole answer has been written, and all of it but its end was sent. It rejects only for a bug.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import { allRead } from "@gateway/core/query/reached.ts";
@@ -35,9 +35,10 @@ import {
 } from "./preparedCommands.ts";
 import { readOne, type ReadStatement, type TextReader } from "../read/reading.ts";
 import { packetBytesMax, relayedOf, relays, takeAttributes, underSettings } from "./relaying.ts";
-import { tellsFoundRows } from "./rowCount.ts";
+import { tellsFoundRows } from "../read/rowCount.ts";
 import { namesServerVariables, refreshVariables, setsThemOnly } from "./userVariables.ts";
-import { boundAsIs, runStatement, type BoundStatement } from "./statement.ts";
+import { plainly } from "./plain.ts";
+import { boundAsIs, runPlain, runStatement, type BoundStatement } from "./statement.ts";
 import { textOf, type Text } from "./text.ts";
 import { abandon, commitOpen, inTransaction } from "./transaction.ts";
 
@@ -67,15 +68,14 @@ export class Dispatcher {
     this.#parts = parts;
   }
 
-  /** Performs one command and sends its answer. */
-  async run(command: RunnableCommand): Promise<void> {
+  /** Performs one command. Who calls it sends the end of the answer (`Responder.finish`): a promise here would be one more for each query. */
+  run(command: RunnableCommand): Waited {
     const { responder, cursors } = this.#parts;
     if (cursors.size > 0 && this.#needsRoom(command))
-      await cursors.hold(responder.connection.config.maxMessageBytes);
-    const performing = this.#perform(command);
-    if (performing instanceof Promise) await performing;
-    const leaving = responder.finish();
-    if (leaving !== undefined) await leaving;
+      return cursors
+        .hold(responder.connection.config.maxMessageBytes)
+        .then(() => this.#perform(command));
+    return this.#perform(command);
   }
 
   /** Whether open cursors are in the way: an engine runs one statement of a transaction at a time, and its end is theirs. */
@@ -179,6 +179,14 @@ export class Dispatcher {
 
   /** One statement with its whole answer. False when it failed. */
   #statement(read: ReadStatement, form: AnswerForm): Promise<boolean> | boolean {
+    const { responder } = this.#parts;
+    const plain = plainly(read.source);
+    return plain !== "none" && relays(responder)
+      ? runPlain(responder, plain, form)
+      : this.#looked(read, form);
+  }
+
+  #looked(read: ReadStatement, form: AnswerForm): Promise<boolean> | boolean {
     const { responder } = this.#parts;
     const { source } = read;
     const context = this.#context();

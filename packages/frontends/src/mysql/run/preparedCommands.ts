@@ -46,7 +46,7 @@ import {
   type EngineStatement,
 } from "./statement.ts";
 import { beforeStatement } from "./transaction.ts";
-import { rowCountRefusal } from "./rowCount.ts";
+import { rowCountRefusal } from "../read/rowCount.ts";
 import { textOf } from "./text.ts";
 
 export interface PreparedParts {

@@ -13,12 +13,14 @@ import { turnBytesMax } from "@gateway/core/tool/turn.ts";
 import { Home } from "@gateway/core/query/home.ts";
 import type {
   MysqlAttributes,
+  MysqlCall,
   MysqlFiles,
   NextTransaction,
 } from "@gateway/core/query/mysqlCall.ts";
 import { warningCode, type FailedEvent, type ResultEvent } from "@gateway/core/query/event.ts";
-import type { Query, QueryId } from "@gateway/core/query/query.ts";
+import type { Query, QueryId, Session } from "@gateway/core/query/query.ts";
 import { sentWith } from "@gateway/core/query/stages.ts";
+import type { Parameter } from "@gateway/core/type/type.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
@@ -75,6 +77,8 @@ export class Responder {
   attributes: MysqlAttributes | undefined;
   /** The home whose server has the session's user variables. */
   variablesOn: Home | undefined;
+  #relayed: { readonly of: Session; readonly session: Session } | undefined;
+  #plain: { readonly client: ClientSession; readonly call: MysqlCall } | undefined;
   #controller: Controller | undefined;
   #writes = 0;
   /** Text of the statement that runs. */
@@ -228,14 +232,39 @@ export class Responder {
     const own = takes.length === 0 ? takes : relayedRows;
     if (relayed !== undefined) {
       const { statement, execution, settings } = relayed;
-      const query = door.query(statement, [], { ...session, dialect: "mysql" }, own);
-      const call = callOf(this, { execution, next, attributes, settings });
-      return sentWith(query, { takes: query.takes, mysql: call });
+      const query = door.query(statement, noParameters, this.#relayedSession(session), own);
+      const isPlain = execution === undefined && next === undefined && attributes === undefined;
+      const call =
+        isPlain && settings === undefined
+          ? this.#plainCall()
+          : callOf(this, { execution, next, attributes, settings });
+      return sentWith(query, { takes: query.takes, call: undefined, mysql: call });
     }
     const statement = forwardedStatement(sql);
     if (!relays(this)) return door.query(statement, parameters, session, takes);
     const query = door.query(statement, parameters, session, own);
     return sentWith(query, { takes: query.takes, mysql: callOf(this, { next, attributes }) });
+  }
+
+  /** The session as statements in the client's own words have it: one for all of them, until it is another. */
+  #relayedSession(session: Session): Session {
+    let relayed = this.#relayed;
+    if (relayed?.of !== session) {
+      relayed = { of: session, session: { ...session, dialect: "mysql" } };
+      this.#relayed = relayed;
+    }
+    return relayed.session;
+  }
+
+  /** What goes with a statement that has nothing for itself. The same for all of them, until the session is another. */
+  #plainCall(): MysqlCall {
+    const { client, home, files } = this;
+    let plain = this.#plain;
+    if (plain?.client !== client || plain.call.home !== home || plain.call.files !== files) {
+      plain = { client, call: callOf(this, ofNone) };
+      this.#plain = plain;
+    }
+    return plain.call;
   }
 
   /** Another session begins on this connection, or none: nothing stays with an engine. */
@@ -295,6 +324,9 @@ function warningOf({ code, text }: Extract<ResultEvent, { kind: "notice" }>): Wa
 function isLevel(word: string | undefined): word is Warning["level"] {
   return word === "Note" || word === "Warning" || word === "Error";
 }
+
+const noParameters: readonly Parameter[] = [];
+const ofNone = { execution: undefined, next: undefined, attributes: undefined };
 
 const noFormats: readonly NativeFormat[] = [];
 

@@ -29,7 +29,7 @@ import { relayEncoder } from "../value/relay.ts";
 import { rowEncoder, type RowEncoder, type RowFormat } from "../value/rows.ts";
 import { textRowEncoder } from "../value/textRows.ts";
 import type { Responder } from "./responder.ts";
-import { tellsFoundRows } from "./rowCount.ts";
+import { tellsFoundRows } from "../read/rowCount.ts";
 import type { EngineStatement } from "./statement.ts";
 import { endedByServer } from "./transaction.ts";
 
@@ -233,6 +233,9 @@ function count(
 ): void {
   const { client } = responder;
   const rowCount = hasColumns ? -1 : affectedRowsOf(event, client.capabilities);
+  // The same counts as before, whatever they are of.
+  if (rowCount === -1 && client.rowCount === -1 && rows === client.foundRows)
+    if (event.report?.foundRows === undefined) return;
   const tells = hasColumns && tellsFoundRows(query.sql);
   const foundRows = tells ? (event.report?.foundRows ?? rows) : client.foundRows;
   // A statement that comes again and again finds the same counts, and a copy of the session costs time.

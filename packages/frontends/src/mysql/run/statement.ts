@@ -13,7 +13,7 @@ import type { Responder } from "./responder.ts";
 import { putResult, type AnswerForm } from "./resultSet.ts";
 import { beforeStatement, nextFor } from "./transaction.ts";
 import { relays, type Relayed } from "./relaying.ts";
-import { rowCountRefusal } from "./rowCount.ts";
+import { rowCountRefusal } from "../read/rowCount.ts";
 import { bringVariables, variablesRefusal } from "./userVariables.ts";
 
 /** A statement with the values of one execution. */
@@ -73,10 +73,32 @@ export function runStatement(
     rowCountRefusal(bound.source) ??
     variablesOf(responder, bound.source) ??
     beforeStatement(responder, bound.statement);
-  if (before === undefined) return answer(responder, bound, form);
+  return before === undefined
+    ? answer(responder, bound, form)
+    : answerBehind(before, responder, bound, form);
+}
+
+function answerBehind(
+  before: Promise<ErrorReply | undefined> | ErrorReply,
+  responder: Responder,
+  bound: BoundStatement,
+  form: AnswerForm,
+): Promise<boolean> | boolean {
   return before instanceof Promise
     ? behind(before, responder, bound, form)
     : responder.putError(before);
+}
+
+/** Runs one of which `plainly` says that it names nothing of the session, on servers of MySQL's. */
+export function runPlain(
+  responder: Responder,
+  bound: BoundStatement,
+  form: AnswerForm,
+): Promise<boolean> | boolean {
+  const before = beforeStatement(responder, bound.statement);
+  return before === undefined
+    ? answer(responder, bound, form)
+    : answerBehind(before, responder, bound, form);
 }
 
 /** A server of MySQL's gets the session's variables before a statement that names some; elsewhere it is refused. */

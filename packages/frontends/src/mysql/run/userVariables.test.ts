@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { after } from "../rig/local.ts";
 import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
 import { sessionWordsAhead } from "../read/sessionWords.ts";
-import { rowCountRefusal } from "./rowCount.ts";
+import { rowCountRefusal } from "../read/rowCount.ts";
 import { variablesRefusal } from "./userVariables.ts";
 
 describe("variablesRefusal", () => {
