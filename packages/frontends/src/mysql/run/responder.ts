@@ -37,6 +37,7 @@ import {
 import { characterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { putErrorPacket, putOkPacket, type AnswerContext } from "../encode.ts";
 import { flushBytes } from "../limits.ts";
+import { Heads } from "../value/heads.ts";
 import { forwardedStatement } from "../read/reading.ts";
 import { callOf, relayedRows, relays } from "./relaying.ts";
 import type { EngineStatement } from "./statement.ts";
@@ -67,6 +68,7 @@ export class Responder {
   readonly host: Host;
   readonly connection: FollowedConnection;
   readonly out = new PacketWriter();
+  readonly heads = new Heads();
   readonly #channel: Channel;
   client: ClientSession;
   /** Where an engine keeps what only a connection can, for this login. */

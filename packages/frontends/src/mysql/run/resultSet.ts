@@ -25,7 +25,7 @@ import {
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
 import { nativeBinaryEncoder, nativeTypes } from "../value/nativeRows.ts";
-import { relayEncoder } from "../value/relay.ts";
+import { relayEncoder, relayWhole } from "../value/relay.ts";
 import { rowEncoder, type RowEncoder, type RowFormat } from "../value/rows.ts";
 import { textRowEncoder } from "../value/textRows.ts";
 import type { Responder } from "./responder.ts";
@@ -71,6 +71,8 @@ export async function putRows(
   return true;
 }
 
+const noTypes: readonly number[] = [];
+
 /** Runs a statement on the engine and writes its whole answer. False when it failed. */
 export async function putResult(
   responder: Responder,
@@ -78,8 +80,15 @@ export async function putResult(
   form: AnswerForm,
 ): Promise<boolean> {
   const query = responder.open(statement, nativeRows);
-  const beginning = { hasColumns: false, begun: false, types: [], rows: 0 } as const;
-  const result: ResultSet = { query, statement, form, ...beginning };
+  const result: ResultSet = {
+    query,
+    statement,
+    form,
+    hasColumns: false,
+    begun: false,
+    types: noTypes,
+    rows: 0,
+  };
   const running = responder.interruptible(query.sql, new Canceller());
   responder.queryId = query.id;
   const limit = timeLimit(responder, statement.timeMs);
@@ -123,6 +132,7 @@ function atOnce(
   result: ResultSet,
   first = 0,
 ): Promise<Ended | undefined> | Ended | undefined {
+  if (first === 0 && putWhole(responder, events, result)) return "done";
   for (let index = first; index < events.length; index += 1) {
     const event = events[index];
     const step = event && writeEvent(responder, event, result);
@@ -131,6 +141,41 @@ function atOnce(
     if (step !== undefined) return step;
   }
   return undefined;
+}
+
+/** Bytes of rows that are written in one go. */
+const wholeBytesMax = 8 * 1024;
+
+/**
+ * Writes a short result of a server of MySQL's outside of transactions, which is most of them: its packets go on with
+ * the same head as the last time. False, and nothing is written, where its events have to be looked at one by one.
+ */
+function putWhole(
+  responder: Responder,
+  events: readonly ResultEvent[],
+  result: ResultSet,
+): boolean {
+  const { out, client } = responder;
+  const { query, statement, form } = result;
+  const [columns, rows, done] = [events[0], events[1], events[2]];
+  if (columns?.kind !== "columns" || rows?.kind !== "batch" || done?.kind !== "done") return false;
+  const { native } = columns;
+  const { batch } = rows;
+  if (native?.format !== "mysqlRows" || batch.form !== "native" || batch.next !== undefined)
+    return false;
+  if (form.rows !== "text" && batch.format !== "mysqlBinaryRows") return false;
+  if (events.length !== 3 || columns.columns.length === 0) return false;
+  if (out.at > 0 || batch.bytes.length > wholeBytesMax) return false;
+  if (statement.rowLimit !== undefined || client.session.pin !== undefined) return false;
+  const context = responder.context(form.moreFollow, query.id);
+  responder.heads.put(out, columns, withServerStatus(context, native.status));
+  relayWhole(out, batch.rows, batch.bytes);
+  result.hasColumns = true;
+  result.begun = true;
+  result.rows = batch.rows;
+  count(responder, done, result);
+  putEvent(out, done, true, withServerStatus(context, done.report?.status));
+  return true;
 }
 
 /** Writes what an event brings, and tells how the result ended where that was its last one. */

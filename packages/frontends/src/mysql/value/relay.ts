@@ -38,8 +38,8 @@ export function relayEncoder(
   };
 }
 
-/** Copies all of them. Mostly the client's numbers are the engine's, and then no header is read. */
-function relayWhole(out: PacketWriter, rows: number, bytes: Uint8Array): void {
+/** Copies all of them, which are `rows`. Mostly the client's numbers are the engine's, and then no header is read. */
+export function relayWhole(out: PacketWriter, rows: number, bytes: Uint8Array): void {
   const start = out.at;
   out.raw(bytes);
   // Only a row longer than this takes several packets.
