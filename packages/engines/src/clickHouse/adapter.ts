@@ -7,14 +7,13 @@ import type {
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Asked } from "@gateway/core/query/asked.ts";
 import { nextOf, waited, type Course } from "@gateway/core/query/course.ts";
 import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, LastEvent, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag, tagPrefix } from "@gateway/core/query/tag.ts";
-import { shownTags } from "@gateway/core/query/tagText.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
@@ -24,13 +23,14 @@ import { describedColumn } from "./page/block.ts";
 import type { ClickHouseConfig } from "./config.ts";
 import { judge, type Judged } from "./sql/guard.ts";
 import { account, callerOf, type Caller } from "./identity.ts";
+import { AskedStatement } from "./client/asked.ts";
 import { Impersonation } from "./client/impersonation.ts";
 import { catalogName, databaseSql, tablesOf, tablesSql } from "./listing.ts";
-import { placeParameters, placesAhead, withoutValues } from "./sql/parameters.ts";
+import { placesAhead, withoutValues } from "./sql/parameters.ts";
 import { quoteText } from "./sql/quote.ts";
-import { relayedAsk } from "./client/relayedAsk.ts";
 import { runRelayed } from "./client/relay.ts";
-import { failedBy, runStatement, type Running, type Trace } from "./client/run.ts";
+import { failedBy, runStatement, send, type Running, type Sent, type Trace } from "./client/run.ts";
+import { isUse, judgementOf, type Judgement, type Use } from "./client/submission.ts";
 import {
   loginHeaders,
   relaySettingsQuery,
@@ -104,35 +104,39 @@ class ClickHouseBackend implements Backend {
   }
 
   course(query: Identified, signal: AbortSignal, whole: boolean = false): Course {
-    const caller = callerOf(query, this.#config);
-    if (!caller.ok) return refused(caller.error);
-    const used = readSessionStatement(query.engineSql, "clickhouse");
-    if (used?.kind === "use" && used.object === undefined) {
-      return this.#use(used.path.at(-1)?.text ?? "", caller.value, signal);
-    }
-    const judged = judge(query.engineSql, caller.value);
-    if (!judged.ok) return refused(judged.error);
-    const placed = placeParameters(query.engineSql, query.parameters);
-    if (!placed.ok) return refused(placed.error);
-    const relay = relayedAsk(query, this.#config, caller.value);
-    if (!relay.ok) return refused(relay.error);
-    const submission: Submission = {
-      relay: relay.value,
-      sql: placed.value.sql,
-      caller: caller.value,
-      queryId: statementTag(query),
-      database: query.session.schema ?? this.#config.database,
-      // What a write changed is known at its end only.
-      fields: [
-        ...placed.value.values,
-        ...(judged.value.reads ? [] : [["wait_end_of_query", "1"] as const]),
-        ...commentOf(query, caller.value, this.#config),
-      ],
-    };
-    const shown = query.parameters.length === 0 ? query.engineSql : undefined;
-    const described = (): Promise<readonly Column[]> => this.#columnsOf(submission, judged.value);
-    return this.#run({ submission, judged: judged.value, shown, whole, described }, signal);
+    const found = judgementOf(query, this.#config);
+    if (!found.ok) return refused(found.error);
+    if (isUse(found.value)) return this.#use(found.value, signal);
+    return this.#run(this.#runningOf(found.value, whole, undefined), signal);
   }
+
+  ask(query: Identified, signal: AbortSignal): Asked | undefined {
+    const { relay } = query;
+    const isPlain = relay !== undefined && relay.body === undefined;
+    if (!isPlain || !query.takes.includes("clickHouseBody")) return undefined;
+    if (signal.aborted || this.#closed !== undefined) return undefined;
+    const found = judgementOf(query, this.#config);
+    if (!found.ok || isUse(found.value)) return undefined;
+    const [wire, { clock }, { submission }] = [this.#wire, this.#host, found.value];
+    const sent = send({ wire, clock, submission }, signal);
+    if ("code" in sent) return undefined;
+    const running = this.#runningOf(found.value, true, sent);
+    return new AskedStatement(running, sent, { course: this.#goOn, signal });
+  }
+
+  #runningOf(
+    { submission, judged, shown }: Judgement,
+    whole: boolean,
+    sent: Sent | undefined,
+  ): Running {
+    const [wire, { clock }, described] = [this.#wire, this.#host, this.#described];
+    return { wire, clock, submission, judged, shown, whole, described, sent };
+  }
+
+  readonly #described: Running["described"] = (submission, judged) =>
+    this.#columnsOf(submission, judged);
+
+  readonly #goOn = (running: Running, signal: AbortSignal): Course => this.#run(running, signal);
 
   async describe(
     query: Identified,
@@ -229,15 +233,12 @@ class ClickHouseBackend implements Backend {
     return this.#closed;
   }
 
-  *#run(
-    statement: Pick<Running, "submission" | "judged" | "shown" | "whole" | "described">,
-    signal: AbortSignal,
-  ): Course {
-    if (signal.aborted) return yield* refused(gatewayError("query.cancelled"));
-    if (this.#closed !== undefined) return yield* refused(gatewayError("cluster.connectFailed"));
-    const { submission, judged, shown, whole, described } = statement;
-    const [wire, { clock }] = [this.#wire, this.#host];
-    const running: Running = { wire, clock, submission, judged, shown, whole, described };
+  *#run(running: Running, signal: AbortSignal): Course {
+    const { submission, sent } = running;
+    if (sent === undefined) {
+      if (signal.aborted) return yield* refused(gatewayError("query.cancelled"));
+      if (this.#closed !== undefined) return yield* refused(gatewayError("cluster.connectFailed"));
+    }
     const trace: Trace = { open: false, response: undefined };
     let last: LastEvent | undefined;
     try {
@@ -300,7 +301,7 @@ class ClickHouseBackend implements Backend {
     return ok(columns);
   }
 
-  *#use(name: string, caller: Caller, signal: AbortSignal): Course {
+  *#use({ database: name, caller }: Use, signal: AbortSignal): Course {
     const startedMs = this.#host.clock.nowMs();
     const sql = databaseSql(name);
     const answer = yield* waited(this.#ask(sql, signal, this.#nextOwn(), { caller }));
@@ -367,17 +368,3 @@ function* refused(error: GatewayError): Course {
 }
 
 function nothing(): void {}
-
-const commentSetting = "log_comment";
-
-/** The client's tags for the server's log, unless somebody else says what stands there. Beside the text of an impersonated user no setting goes out. */
-function commentOf(
-  { session, relay }: Identified,
-  caller: Caller,
-  { settings }: ClickHouseConfig,
-): readonly (readonly [string, string])[] {
-  const isSaid = relay?.fields.some(([name]) => name === commentSetting) ?? false;
-  if (isSaid || caller.kind === "user" || Object.hasOwn(settings, commentSetting)) return [];
-  const shown = shownTags(session.tags);
-  return shown === "" ? [] : [[commentSetting, shown]];
-}

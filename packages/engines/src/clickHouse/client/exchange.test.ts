@@ -3,7 +3,13 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Http1Pool } from "../../connect/http1/pool.ts";
 import { closeAll, poolOf } from "../../connect/http1/rig/pool.ts";
-import { exchange, type Body, type BodyStep, type HttpResponse } from "./exchange.ts";
+import {
+  exchange as exchangedOn,
+  type Answered,
+  type Body,
+  type BodyStep,
+  type HttpResponse,
+} from "./exchange.ts";
 
 const never = new AbortController().signal;
 
@@ -193,6 +199,10 @@ async function serving(
 
 function asked(path: string) {
   return { method: "POST", path, headers: [], body: "select 1" } as const;
+}
+
+async function exchange(...request: Parameters<typeof exchangedOn>): Promise<Answered> {
+  return exchangedOn(...request).answered();
 }
 
 async function answered(

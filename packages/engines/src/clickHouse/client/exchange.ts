@@ -1,4 +1,5 @@
 /** One request over a pool: the head of its response, and its body for one reader, piece by piece. What a response means is in run.ts. */
+import type { Waiter } from "@gateway/core/query/asked.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ResponseHeaders } from "@gateway/wire/http/responseHead.ts";
 import type { Answering } from "../../connect/http1/connection.ts";
@@ -27,7 +28,7 @@ export type BodyStep =
 export interface Body {
   /** What is next; a promise only where it is not there yet. Not asked again before it answered. */
   next(): BodyStep | Promise<BodyStep>;
-  /** All of it, where it came in one piece and its end is here; undefined where it is to be asked for. Asked before `next`. */
+  /** All of it, where it came in one piece and its end is here; undefined where it is to be asked for. Asked before `next`, which tells it all the same. */
   whole(): Uint8Array | undefined;
   /** Ends the request, wherever it is. What was not read is lost. Does nothing behind the end. */
   drop(): void;
@@ -41,24 +42,32 @@ const pieceBytes = 128;
 const end: BodyStep = { kind: "end" };
 const nothing = new Uint8Array(0);
 
-/** Resolves with the head, or why there is none. The abort of a signal ends the body as well. */
-export function exchange(
-  pool: Http1Pool,
-  request: HttpRequest,
-  signal: AbortSignal,
-): Promise<Result<HttpResponse, Unanswered>> {
-  if (signal.aborted) return Promise.resolve(err("withdrawn"));
-  return new Promise((resolve) => {
-    new Exchange(signal, resolve).begin(pool, request);
-  });
+/** The head of a response, or why there is none. */
+export type Answered = Result<HttpResponse, Unanswered>;
+
+/** A request that was asked for. */
+export interface Exchanged {
+  /** A promise only where it is not known yet. */
+  answered(): Answered | Promise<Answered>;
+  /** Calls the waiter once: with the end of the response or its failure, or where more of it is not here yet. Not for an abort. */
+  wait(waiter: Waiter): void;
 }
 
-class Exchange implements Answering, Body {
+/** Asks. The abort of a signal ends the body as well. */
+export function exchange(pool: Http1Pool, request: HttpRequest, signal: AbortSignal): Exchanged {
+  const begun = new Exchange(signal);
+  if (signal.aborted) begun.handleEvent();
+  else begun.begin(pool, request);
+  return begun;
+}
+
+class Exchange implements Answering, Body, Exchanged {
   readonly #signal: AbortSignal;
-  readonly #settle: (outcome: Result<HttpResponse, Unanswered>) => void;
   #asked: Asked | undefined;
   #sent = false;
-  #answered = false;
+  #answered: Answered | undefined;
+  #tell: ((answered: Answered) => void) | undefined;
+  #waiter: Waiter | undefined;
   /** What came and nobody took, from `#at` on. */
   #pieces: Uint8Array[] = [];
   #at = 0;
@@ -68,9 +77,8 @@ class Exchange implements Answering, Body {
   #last: BodyStep | undefined;
   #reader: ((step: BodyStep) => void) | undefined;
 
-  constructor(signal: AbortSignal, settle: (outcome: Result<HttpResponse, Unanswered>) => void) {
+  constructor(signal: AbortSignal) {
     this.#signal = signal;
-    this.#settle = settle;
   }
 
   begin(pool: Http1Pool, request: HttpRequest): void {
@@ -82,9 +90,27 @@ class Exchange implements Answering, Body {
     this.#sent = true;
   }
 
+  answered(): Answered | Promise<Answered> {
+    return (
+      this.#answered ??
+      new Promise((resolve) => {
+        this.#tell = resolve;
+      })
+    );
+  }
+
+  wait(waiter: Waiter): void {
+    this.#waiter = waiter;
+    // Asked for in vain, where the pool is closed.
+    if (this.#answered !== undefined) queueMicrotask(() => this.#came());
+  }
+
   head(statusCode: number, headers: ResponseHeaders): void {
-    this.#answered = true;
     this.#settle(ok({ statusCode, headers, body: this }));
+  }
+
+  rests(): void {
+    if (this.#answered !== undefined) this.#came();
   }
 
   data(bytes: Uint8Array): void {
@@ -102,16 +128,19 @@ class Exchange implements Answering, Body {
 
   end(): void {
     this.#over(end);
+    this.#came();
   }
 
   failed(): void {
-    if (!this.#answered) this.#settle(err(this.#sent ? "closed" : "unreachable"));
+    this.#settle(err(this.#sent ? "closed" : "unreachable"));
     this.#over({ kind: "failed", reason: "the connection broke" });
+    this.#came();
   }
 
-  /** The signal was aborted. */
+  /** The signal was aborted. Whoever waits hears of it himself. */
   handleEvent(): void {
-    if (!this.#answered) this.#settle(err(this.#sent ? "aborted" : "withdrawn"));
+    this.#waiter = undefined;
+    this.#settle(err(this.#sent ? "aborted" : "withdrawn"));
     this.drop();
   }
 
@@ -129,10 +158,7 @@ class Exchange implements Answering, Body {
 
   whole(): Uint8Array | undefined {
     if (this.#last !== end || this.#pieces.length > 1) return undefined;
-    const bytes = this.#pieces[0];
-    if (bytes === undefined) return nothing;
-    this.#taken();
-    return bytes;
+    return this.#pieces[0] ?? nothing;
   }
 
   drop(): void {
@@ -141,6 +167,19 @@ class Exchange implements Answering, Body {
     this.#at = 0;
     this.#asked?.cancel();
     this.#over({ kind: "failed", reason: "dropped" });
+  }
+
+  /** The first one counts. */
+  #settle(answered: Answered): void {
+    if (this.#answered !== undefined) return;
+    this.#answered = answered;
+    this.#tell?.(answered);
+  }
+
+  #came(): void {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    waiter?.came();
   }
 
   #taken(): void {

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
-import { answerOf, nextOf } from "@gateway/core/query/course.ts";
+import { answerOf, eventsOf as wholeEvents, nextOf } from "@gateway/core/query/course.ts";
 import type { Identified, Relay } from "@gateway/core/query/query.ts";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { hostOf, identifiedOf, never, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { clickHouseConfig } from "../config.ts";
@@ -18,16 +18,10 @@ const rows = Buffer.from([0xff, 0x00, 0x80, 0x0a]);
 const relay: Relay = { fields: [], form: [], acceptEncoding: undefined, body: undefined };
 
 describe.each([
-  ["event by event", false],
-  ["at once where it is all there", true],
-])("a relayed statement, read %s", (_, whole) => {
-  const eventsOf = (
-    backend: Backend,
-    sql: string,
-    asked: Relay,
-  ): Promise<readonly ResultEvent[]> =>
-    whole ? eventsAtOnce(backend, sql, asked) : eventsInTurn(backend, sql, asked);
-
+  ["event by event", eventsInTurn],
+  ["at once where it is all there", eventsAtOnce],
+  ["behind a request that was sent at once", eventsOfAsked],
+])("a relayed statement, read %s", (_, eventsOf) => {
   it("passes the bytes of its answer and the headers about them, and no other", async () => {
     const { backend, seen } = await backendOf((response) => {
       response.writeHead(200, {
@@ -181,6 +175,55 @@ describe("a relayed statement", () => {
   });
 });
 
+describe("a statement that was sent at once", () => {
+  it("is a course from where more of its answer is to come", async () => {
+    const responses: ServerResponse[] = [];
+    const { backend } = await backendOf((response) => {
+      responses.push(response);
+      response.write(rows);
+    });
+    const sent = backend.ask?.(relayedOf("select 1", relay), never);
+    if (sent === undefined) throw new Error("it was not sent");
+    await new Promise<void>((came) => sent.wait({ came }));
+    expect(sent.whole()).toBeUndefined();
+    const answer = answerOf(sent.course());
+    responses.at(-1)?.end(rows);
+    const events: ResultEvent[] = [];
+    for await (const event of await answer) events.push(event);
+    expect(bytesOf(events)).toEqual(Buffer.concat([rows, rows]));
+    expect(events.at(-1)?.kind).toBe("done");
+  });
+
+  it("is ended in the server where it is aborted before its answer", async () => {
+    const { backend, seen, killed } = await backendOf(() => undefined);
+    const controller = new AbortController();
+    const sent = backend.ask?.(relayedOf("select 1", relay), controller.signal);
+    if (sent === undefined) throw new Error("it was not sent");
+    await vi.waitFor(() => expect(seen.length).toBe(1));
+    sent.wait({
+      came: () => {
+        throw new Error("whoever aborts knows");
+      },
+    });
+    controller.abort();
+    expect(sent.whole()).toBeUndefined();
+    const events: ResultEvent[] = [];
+    for await (const event of await answerOf(sent.course())) events.push(event);
+    expect(events).toMatchObject([{ kind: "failed", error: { code: "query.cancelled" } }]);
+    expect(killed.length).toBeGreaterThan(0);
+  });
+
+  it("is not sent where it brings rows, or nobody takes its bytes", async () => {
+    const { backend, seen } = await backendOf((response) => response.end());
+    const body = { bytes: piecesOf(rows), encoding: undefined, blocks: false };
+    const insert = relayedOf("insert into t format Native", { ...relay, body });
+    expect(backend.ask?.(insert, never)).toBeUndefined();
+    expect(backend.ask?.({ ...relayedOf("select 1", relay), takes: [] }, never)).toBeUndefined();
+    expect(backend.ask?.(relayedOf("select 1", relay), AbortSignal.abort())).toBeUndefined();
+    expect(seen).toEqual([]);
+  });
+});
+
 interface Seen {
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -201,12 +244,16 @@ afterEach(async () => {
 /** A backend whose server answers statements so, and `KILL` with nothing. */
 async function backendOf(answer: Answer) {
   const seen: Seen[] = [];
+  const killed: Buffer[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const body = Buffer.concat(chunks);
-      if (body.toString("latin1").startsWith("KILL")) return void response.end();
+      if (body.toString("latin1").startsWith("KILL")) {
+        killed.push(body);
+        return void response.end();
+      }
       seen.push({ url: request.url ?? "", headers: request.headers, body });
       answer(response);
     });
@@ -221,7 +268,7 @@ async function backendOf(answer: Answer) {
   });
   const backend = valueOf(await open("relay", config, hostOf()));
   backends.push(backend);
-  return { backend, seen };
+  return { backend, seen, killed };
 }
 
 function relayedOf(sql: string, asked: Relay): Identified {
@@ -247,6 +294,22 @@ async function eventsAtOnce(
   if (course === undefined) throw new Error("no course");
   const events: ResultEvent[] = [];
   for await (const event of await answerOf(course)) events.push(event);
+  return events;
+}
+
+/** Those that are not sent at once are asked for as the others. */
+async function eventsOfAsked(
+  backend: Backend,
+  sql: string,
+  asked: Relay,
+): Promise<readonly ResultEvent[]> {
+  const sent = backend.ask?.(relayedOf(sql, asked), never);
+  if (sent === undefined) return eventsAtOnce(backend, sql, asked);
+  await new Promise<void>((came) => sent.wait({ came }));
+  const done = sent.whole();
+  if (done !== undefined) return wholeEvents(done);
+  const events: ResultEvent[] = [];
+  for await (const event of await answerOf(sent.course())) events.push(event);
   return events;
 }
 

@@ -9,8 +9,10 @@ import { waited, type Course } from "@gateway/core/query/course.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
 import { errorOf, readException, vendorOf } from "../errors.ts";
 import type { HttpResponse } from "./exchange.ts";
-import { doneOf, failedBy, sent, type Running, type Trace } from "./run.ts";
+import { answered, doneOf, failedBy, send, type Running, type Trace } from "./run.ts";
 import { headerOf } from "./wire.ts";
+
+const exceptionTag = "x-clickhouse-exception-tag";
 
 /** The headers of an answer that are about its body, by their lower-case names. */
 const passedHeaders = [
@@ -21,7 +23,7 @@ const passedHeaders = [
   "x-clickhouse-summary",
   "x-clickhouse-progress",
   "x-clickhouse-server-display-name",
-  "x-clickhouse-exception-tag",
+  exceptionTag,
 ] as const;
 
 const nothing = new Uint8Array(0);
@@ -35,30 +37,17 @@ export function* runRelayed(
   trace: Trace,
   signal: AbortSignal,
 ): Course<LastEvent> {
-  const startedMs = running.clock.nowMs();
-  const response = yield* sent(running, trace, signal);
+  const sent = running.sent ?? send(running, signal);
+  if ("code" in sent) return failedBy(sent);
+  const response = yield* answered(running, sent, trace, signal);
   if ("code" in response) return failedBy(response);
+  const whole = running.whole ? wholeDone(running, response, sent.sentMs) : undefined;
+  if (whole !== undefined) {
+    trace.open = false;
+    return whole;
+  }
   const columns = columnsOf(response);
   const tail = new Tail();
-  const ended = (broken: string | undefined): GatewayError | undefined => {
-    const failed = endOf(tail, { response, broken, running });
-    trace.open = failed !== undefined && failed.vendor === undefined;
-    return failed;
-  };
-  const done = (bytes: number): DoneEvent => {
-    const executionMs = running.clock.nowMs() - startedMs;
-    return doneOf(running, response, { queueMs: 0, executionMs, rows: 0, bytes });
-  };
-  const whole = running.whole ? response.body.whole() : undefined;
-  if (whole !== undefined) {
-    tail.add(whole);
-    const batch = whole.length === 0 ? undefined : batchOf(whole);
-    const failed = ended(undefined);
-    if (failed === undefined) return doneWith(done(whole.length), { columns, batch });
-    yield columns;
-    if (batch !== undefined) yield { kind: "batch", batch };
-    return failedBy(failed);
-  }
   yield columns;
   let bytes = 0;
   let broken: string | undefined;
@@ -71,8 +60,34 @@ export function* runRelayed(
     bytes += step.bytes.length;
     yield { kind: "batch", batch: batchOf(step.bytes) };
   }
-  const failed = ended(broken);
-  return failed === undefined ? done(bytes) : failedBy(failed);
+  const failed = endOf(tail, { response, broken, running });
+  trace.open = failed !== undefined && failed.vendor === undefined;
+  return failed === undefined ? doneAt(running, response, sent.sentMs, bytes) : failedBy(failed);
+}
+
+/** The end of a statement with its result, where all of it is here and holds no exception. */
+export function wholeDone(
+  running: Running,
+  response: HttpResponse,
+  sentMs: number,
+): DoneEvent | undefined {
+  const bytes = response.body.whole();
+  if (bytes === undefined) return undefined;
+  const tag = headerOf(response, exceptionTag);
+  if (tag !== undefined && tagged(tailOf(bytes), tag) !== undefined) return undefined;
+  const batch = bytes.length === 0 ? undefined : batchOf(bytes);
+  const done = doneAt(running, response, sentMs, bytes.length);
+  return doneWith(done, { columns: columnsOf(response), batch });
+}
+
+function doneAt(
+  running: Running,
+  response: HttpResponse,
+  sentMs: number,
+  bytes: number,
+): DoneEvent {
+  const executionMs = running.clock.nowMs() - sentMs;
+  return doneOf(running, response, { queueMs: 0, executionMs, rows: 0, bytes });
 }
 
 function columnsOf(response: HttpResponse): ColumnsEvent {
@@ -113,7 +128,7 @@ interface Ended {
  * connection broke too.
  */
 function endOf(tail: Tail, { response, broken, running }: Ended): GatewayError | undefined {
-  const tag = headerOf(response, "x-clickhouse-exception-tag");
+  const tag = headerOf(response, exceptionTag);
   if (tag === undefined && broken === undefined) return undefined;
   const text = tag === undefined ? untagged(tail.bytes()) : tagged(tail.bytes(), tag);
   if (text !== undefined) {
@@ -154,7 +169,11 @@ class Tail {
   }
 
   bytes(): Buffer {
-    const all = Buffer.concat(this.#parts);
-    return all.subarray(Math.max(0, all.length - tailBytesMax));
+    return tailOf(Buffer.concat(this.#parts));
   }
+}
+
+function tailOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  const from = Math.max(0, length - tailBytesMax);
+  return Buffer.from(buffer, byteOffset + from, length - from);
 }

@@ -9,12 +9,11 @@ import type {
   LastEvent,
   QueryStats,
 } from "@gateway/core/query/event.ts";
-import type { Result } from "@gateway/core/result.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import type { Block } from "../page/block.ts";
 import { errorOf, readException } from "../errors.ts";
-import type { HttpResponse, Unanswered } from "./exchange.ts";
+import type { Exchanged, HttpResponse } from "./exchange.ts";
 import type { Judged } from "../sql/guard.ts";
 import { textFor } from "../identity.ts";
 import { blocksOf, type StreamEnd } from "./stream.ts";
@@ -34,7 +33,16 @@ export interface Running {
   /** A result that is there with its end may come with it. */
   readonly whole: boolean;
   /** Columns of an answer without a block. */
-  readonly described: () => Promise<Block["columns"]>;
+  readonly described: (submission: Submission, judged: Judged) => Promise<Block["columns"]>;
+  /** Where it was sent before it is run. */
+  readonly sent?: Sent | undefined;
+}
+
+/** A statement whose request is on its way. */
+export interface Sent {
+  readonly exchanged: Exchanged;
+  readonly shiftBytes: number;
+  readonly sentMs: number;
 }
 
 /** What is known of the statement in the server, for whoever may have to end it there. */
@@ -51,8 +59,10 @@ export function* runStatement(
   trace: Trace,
   signal: AbortSignal,
 ): Course<LastEvent> {
-  const startedMs = running.clock.nowMs();
-  const response = yield* sent(running, trace, signal);
+  const sent = send(running, signal);
+  if ("code" in sent) return failedBy(sent);
+  const startedMs = sent.sentMs;
+  const response = yield* answered(running, sent, trace, signal);
   if ("code" in response) return failedBy(response);
   const work = workOf(response);
   if (work !== undefined) {
@@ -94,7 +104,10 @@ export function* runStatement(
     yield { kind: "batch", batch };
   }
   if (running.judged.reads && columns === undefined) {
-    yield { kind: "columns", columns: yield* waited(running.described()) };
+    yield {
+      kind: "columns",
+      columns: yield* waited(running.described(running.submission, running.judged)),
+    };
   }
   const executionMs = running.clock.nowMs() - startedMs;
   const stats = { queueMs: 0, executionMs, ...counted };
@@ -120,24 +133,34 @@ export function failedBy(error: GatewayError): FailedEvent {
   return { kind: "failed", error };
 }
 
-/** The answer whose status is good, or why there is none. */
-export function* sent(
-  running: Running,
-  trace: Trace,
+/** Sends it, or says why it can not be sent. */
+export function send(
+  { wire, clock, submission }: Pick<Running, "wire" | "clock" | "submission">,
   signal: AbortSignal,
-): Reading<HttpResponse | GatewayError> {
-  const { wire, submission } = running;
+): Sent | GatewayError {
   const text = textFor(submission.caller, submission.sql);
   if (!text.ok) return text.error;
-  let asked: Promise<Result<HttpResponse, Unanswered>>;
+  const sentMs = clock.nowMs();
   try {
-    asked = submit(wire, submission, text.value.sql, signal);
+    const exchanged = submit(wire, submission, text.value.sql, signal);
+    return { exchanged, shiftBytes: text.value.shiftBytes, sentMs };
   } catch {
     // Half of a surrogate pair in a field.
     return gatewayError("engine.broken", { detail: "an address that can not be written" });
   }
+}
+
+/** The answer whose status is good, or why there is none. */
+export function* answered(
+  running: Running,
+  { exchanged, shiftBytes }: Sent,
+  trace: Trace,
+  signal: AbortSignal,
+): Reading<HttpResponse | GatewayError> {
+  const { submission } = running;
   trace.open = true;
-  const outcome = yield* waited(asked);
+  const due = exchanged.answered();
+  const outcome = due instanceof Promise ? yield* waited(due) : due;
   if (!outcome.ok) {
     trace.open = outcome.error === "closed" || outcome.error === "aborted";
     if (signal.aborted) return gatewayError("query.cancelled");
@@ -146,13 +169,20 @@ export function* sent(
   }
   const response = outcome.value;
   trace.response = response;
-  // An answer to another question is never handed on.
-  const echoed = headerOf(response, "x-clickhouse-query-id");
-  if (echoed !== undefined && echoed !== submission.queryId) {
+  if (isOfAnother(response, submission)) {
     return gatewayError("engine.broken", { detail: "an answer to another query" });
   }
   if (response.statusCode === 200) return response;
-  return yield* refusalOf(response, trace, { ...running, shiftBytes: text.value.shiftBytes });
+  return yield* refusalOf(response, trace, { ...running, shiftBytes });
+}
+
+/** An answer to another question is never handed on. */
+export function isOfAnother(
+  response: HttpResponse,
+  { queryId }: Pick<Submission, "queryId">,
+): boolean {
+  const echoed = headerOf(response, "x-clickhouse-query-id");
+  return echoed !== undefined && echoed !== queryId;
 }
 
 function* refusalOf(

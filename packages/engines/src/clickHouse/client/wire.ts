@@ -3,9 +3,8 @@ import type { ClusterAuthOf } from "@gateway/contract/config/cluster.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import { waited, type Reading } from "@gateway/core/query/course.ts";
 import type { RelayBody } from "@gateway/core/query/query.ts";
-import type { Result } from "@gateway/core/result.ts";
 import type { Http1Pool } from "../../connect/http1/pool.ts";
-import { exchange, type HttpResponse, type Unanswered } from "./exchange.ts";
+import { exchange, type Exchanged, type HttpResponse } from "./exchange.ts";
 import type { Caller } from "../identity.ts";
 
 /** One statement on its way. */
@@ -24,8 +23,8 @@ export interface Submission {
 
 /** How a client of the server's own protocol is passed on. */
 export interface RelayedAsk {
-  /** Before the settings of the cluster, which are not to be changed. */
-  readonly fields: readonly Field[];
+  /** Fields of the address, each with its `&`, before the settings of the cluster, which are not to be changed. */
+  readonly query: string;
   /** The answer comes in the client's form and not as blocks. */
   readonly raw: boolean;
   readonly acceptEncoding: string | undefined;
@@ -77,13 +76,13 @@ export function submit(
   { queryId, database, fields, relay }: Submission,
   sql: string,
   signal: AbortSignal,
-): Promise<Result<HttpResponse, Unanswered>> {
+): Exchanged {
   const rows = relay?.body;
   let path = `/?query_id=${encodeURIComponent(queryId)}`;
   if (database !== undefined) path += `&database=${encodeURIComponent(database)}`;
   if (rows !== undefined) path += `&query=${encodeURIComponent(sql)}`;
   if (rows?.blocks === true) path += "&decompress=1";
-  if (relay !== undefined && relay.fields.length > 0) path += `&${queryOf(relay.fields)}`;
+  path += relay?.query ?? "";
   const settings = relay?.raw === true ? wire.relaySettings : wire.settings;
   if (settings !== "") path += `&${settings}`;
   if (fields.length > 0) path += `&${queryOf(fields)}`;
@@ -116,7 +115,7 @@ export function loginHeaders(
   return [...headers, "authorization", `Basic ${login}`];
 }
 
-function queryOf(fields: readonly Field[]): string {
+export function queryOf(fields: readonly Field[]): string {
   return fields.map(([name, value]) => `${encodeURIComponent(name)}=${encoded(value)}`).join("&");
 }
 

@@ -23,6 +23,8 @@ export interface Answering {
   head(status: number, headers: ResponseHeaders, bodyBytes: number | undefined): void;
   /** A piece of the body, not empty, which may be kept. */
   data(bytes: Uint8Array): void;
+  /** More of the response is to come, and none of it is here. For whoever wants to know. */
+  rests?(): void;
   /** The response is whole. */
   end(): void;
   /** There will be no whole response. Without `sent` no byte of the request was written. */
@@ -165,7 +167,7 @@ export class Connection {
       const step = this.#reader.next();
       switch (step.kind) {
         case "more":
-          return;
+          return asked.rests?.();
         case "head":
           this.idleMs = idleMsOf(step.headers["keep-alive"]);
           asked.head(step.status, step.headers, step.bodyBytes);
