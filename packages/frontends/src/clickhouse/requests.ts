@@ -5,7 +5,9 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Door } from "@gateway/core/port/door.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Result } from "@gateway/core/result.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import { exceptionText } from "@gateway/wire/clickhouse/exception.ts";
 import type { ClickhouseConfig } from "./config.ts";
@@ -36,13 +38,15 @@ interface Exchange {
   readonly queryString: string;
 }
 
+type MayWait<Value> = Promise<Value> | Value;
+
 const plainText = "text/plain; charset=UTF-8";
 
 export class Requests {
   readonly #door: Door;
   readonly #host: Host;
   readonly #peers: HttpPeers;
-  readonly #held: HeldBytes = { bytes: 0 };
+  readonly #answering: Answering;
   readonly #served: Served;
   #draining = false;
 
@@ -50,6 +54,8 @@ export class Requests {
     this.#door = door;
     this.#host = host;
     this.#peers = peers;
+    const tag = (): string => Buffer.from(host.randomBytes(8)).toString("hex");
+    this.#answering = { held: { bytes: 0 }, tag };
     const sessions = new Sessions(host.clock);
     this.#served = { config, door, host, pending: { bytes: 0 }, running: new Running(), sessions };
   }
@@ -60,17 +66,23 @@ export class Requests {
   }
 
   /** Answers one request. Never throws: what goes wrong inside is a bug, logged and answered as one. */
-  async handle(request: HttpRequest, response: HttpResponse): Promise<void> {
+  handle(request: HttpRequest, response: HttpResponse): MayWait<void> {
     try {
-      await this.#route(request, response);
+      const due = this.#route(request, response);
+      return due?.catch((bug: unknown) => this.#broke(bug, request, response));
     } catch (bug) {
-      this.#host.log.bug(bug);
-      if (response.headersSent) response.destroy();
-      else refuse(request, response, gatewayError("internal.bug"));
+      this.#broke(bug, request, response);
     }
+    return undefined;
   }
 
-  #route(request: HttpRequest, response: HttpResponse): Promise<void> | void {
+  #broke(bug: unknown, request: HttpRequest, response: HttpResponse): void {
+    this.#host.log.bug(bug);
+    if (response.headersSent) response.destroy();
+    else refuse(request, response, gatewayError("internal.bug"));
+  }
+
+  #route(request: HttpRequest, response: HttpResponse): MayWait<void> {
     const peer = this.#peers.of(request);
     if (!peer.ok) return send(request, response, peer.error.status, `${peer.error.text}\n`);
     const { method = "GET", url = "/" } = request;
@@ -96,7 +108,8 @@ export class Requests {
     }
   }
 
-  async #statement(exchange: Exchange): Promise<void> {
+  /** A promise only where something is waited for. */
+  #statement(exchange: Exchange): MayWait<void> {
     const { request, response, peer, queryString } = exchange;
     if (this.#draining) return refuse(request, response, gatewayError("gateway.draining"));
     const checked = checkHeaders(request);
@@ -111,34 +124,66 @@ export class Requests {
     const { address, certificateNames, mayTakeCredentials } = peer;
     const { headers } = request;
     const sender = { headers, user, password, address, certificateNames, mayTakeCredentials };
-    const login = await logIn(this.#door, sender);
-    if (!login.ok) return refuse(request, response, login.error);
-    const canceller = new Canceller();
-    response.once("close", () => {
-      if (!response.writableFinished) canceller.abort(gatewayError("query.cancelled"));
-    });
-    const asked: Asked = {
-      request,
-      fields: fields.value,
-      login: login.value,
-      address,
-      canceller,
-      answerOf: (queryId) => this.#answerOf(exchange, fields.value, queryId),
-    };
-    await answerStatement(asked, this.#served);
+    const login = logIn(this.#door, sender);
+    if (login instanceof Promise) {
+      return login.then((judged) => this.#asUser(judged, exchange, fields.value));
+    }
+    return this.#asUser(login, exchange, fields.value);
   }
 
-  #answerOf({ request, response }: Exchange, fields: Fields, queryId: string): Answer {
-    const accepts = isOn(fields.settings.get("enable_http_compression"));
+  #asUser(login: Result<Login, GatewayError>, exchange: Exchange, fields: Fields): MayWait<void> {
+    if (!login.ok) return refuse(exchange.request, exchange.response, login.error);
+    const asked = new StatementAsked(exchange, fields, login.value, this.#answering);
+    return answerStatement(asked, this.#served);
+  }
+}
+
+/** What the answers of a listener share. */
+interface Answering {
+  readonly held: HeldBytes;
+  readonly tag: () => string;
+}
+
+class StatementAsked implements Asked {
+  readonly request: HttpRequest;
+  readonly fields: Fields;
+  readonly login: Login;
+  readonly address: string;
+  readonly canceller = new Canceller();
+  readonly #response: HttpResponse;
+  readonly #answering: Answering;
+
+  constructor(
+    { request, response, peer }: Exchange,
+    fields: Fields,
+    login: Login,
+    answering: Answering,
+  ) {
+    this.request = request;
+    this.fields = fields;
+    this.login = login;
+    this.address = peer.address;
+    this.#response = response;
+    this.#answering = answering;
+    response.once("close", () => {
+      if (!response.writableFinished) this.canceller.abort(gatewayError("query.cancelled"));
+    });
+  }
+
+  answerOf(queryId: string): Answer {
+    const { request, fields } = this;
+    const { held, tag } = this.#answering;
+    const { settings } = fields;
+    const accepts = settings.size > 0 && isOn(settings.get("enable_http_compression"));
     const encoded = accepts ? packingOf(request.headers["accept-encoding"]) : unpackedBytes;
     return new Answer({
       request,
-      response,
+      response: this.#response,
       queryId,
       whole: fields.waitsForEnd,
       packing: fields.compress ? blockPacking : encoded,
-      held: this.#held,
-      tag: () => Buffer.from(this.#host.randomBytes(8)).toString("hex"),
+      held,
+      tag,
     });
   }
 }

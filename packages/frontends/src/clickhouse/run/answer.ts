@@ -81,7 +81,7 @@ export class Answer {
   /** Rows that pass as the engine sends them, and the headers they came with. */
   relays(headers: Readonly<Record<string, string>>): void {
     this.#relayed = true;
-    for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
+    for (const name in headers) this.#response.setHeader(name, headers[name] ?? "");
     this.#packing = undefined;
     this.#tag = headers["x-clickhouse-exception-tag"];
   }

@@ -10,20 +10,22 @@ import type {
 import type { Canceller } from "@gateway/core/tool/canceller.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
-import type { Format, FormatLook, ResultWriter } from "../encode.ts";
+import { formatOf, type ResultWriter } from "../encode.ts";
 import { pieceBytes } from "../limits.ts";
 import { Output } from "../value/output.ts";
+import { lookOf } from "../session/settings.ts";
+import type { HeldSession } from "../session/sessions.ts";
 import type { Answer } from "./answer.ts";
 
 export interface Execution {
   readonly answer: Answer;
   readonly events: Events;
   readonly canceller: Canceller;
-  /** Undefined where only a ClickHouse server writes the format that was asked for. */
-  readonly format: Format | undefined;
-  readonly look: FormatLook;
-  /** The statement changed its session. */
-  readonly changed: (change: SessionChange) => void;
+  /** The format that was asked for; a ClickHouse server may know more of them than are written here. */
+  readonly format: string;
+  readonly settings: ReadonlyMap<string, string>;
+  /** What a statement may change that changes its session. */
+  readonly session: Pick<HeldSession, "catalog" | "database"> | undefined;
 }
 
 /** Over when the answer is and the engine is done. A promise only where one of them is waited for. */
@@ -50,7 +52,7 @@ async function tellAll(events: Events, rows: Rows, execution: Execution): Promis
 
 /** A promise only while the client does not take it. */
 function tell(event: ResultEvent, rows: Rows, execution: Execution): Promise<void> | undefined {
-  const { answer, changed } = execution;
+  const { answer } = execution;
   switch (event.kind) {
     case "columns":
       rows.begin(event);
@@ -67,13 +69,19 @@ function tell(event: ResultEvent, rows: Rows, execution: Execution): Promise<voi
       answer.fail(event.error, rows.relayed && event.error.vendor?.of === "clickHouse");
       return undefined;
     case "session":
-      changed(event.change);
+      change(execution, event.change);
       return undefined;
     case "queued":
     case "progress":
     case "notice":
       return undefined;
   }
+}
+
+function change({ session }: Execution, asked: SessionChange): void {
+  if (asked.kind !== "catalog" || session === undefined) return;
+  session.catalog = asked.catalog;
+  session.database = asked.schema;
 }
 
 /** Ends what nobody reads. A refusal of rows is told before the engine says that it was cancelled. */
@@ -84,18 +92,16 @@ function leave({ answer, canceller }: Execution, refusal: GatewayError | undefin
 
 class Rows {
   readonly #answer: Answer;
-  readonly #format: Format | undefined;
-  readonly #look: FormatLook;
-  readonly #out = new Output();
-  #writer: ResultWriter | undefined;
+  readonly #asked: Pick<Execution, "format" | "settings">;
+  /** Where they are written here. */
+  #written: { readonly out: Output; readonly writer: ResultWriter } | undefined;
   #count = 0;
   /** The engine's own bytes pass. */
   relayed = false;
 
-  constructor({ answer, format, look }: Execution) {
-    this.#answer = answer;
-    this.#format = format;
-    this.#look = look;
+  constructor(execution: Execution) {
+    this.#answer = execution.answer;
+    this.#asked = execution;
   }
 
   begin({ columns, native }: ColumnsEvent): void {
@@ -104,16 +110,19 @@ class Rows {
       this.#answer.relays(native.headers ?? {});
       return;
     }
-    if (this.#format === undefined) return;
-    this.#answer.describes(this.#format.name, this.#format.contentType);
-    this.#writer = this.#format.writer(columns, this.#look);
-    this.#writer.head(this.#out);
+    const format = formatOf(this.#asked.format);
+    if (format === undefined) return;
+    this.#answer.describes(format.name, format.contentType);
+    const look = lookOf(this.#asked.settings);
+    const written = { out: new Output(), writer: format.writer(columns, look) };
+    this.#written = written;
+    written.writer.head(written.out);
   }
 
   /** The refusal of rows that can not be written. A promise only where that is not known yet, or the client does not take them. */
   write(batch: Batch): Promise<GatewayError | undefined> | undefined {
     this.#count += batch.rows;
-    if (batch.form !== "native") return this.#written(batch);
+    if (batch.form !== "native") return this.#write(batch);
     return this.#answer.rows(batch.bytes)?.then(nothing);
   }
 
@@ -123,21 +132,22 @@ class Rows {
       writtenRows: updateCount ?? 0,
       elapsedMs: stats.executionMs,
     };
-    if (this.#writer === undefined) return this.#answer.end(work);
-    this.#writer.tail(this.#out, stats);
-    const due = this.#answer.rows(this.#out.take());
+    if (this.#written === undefined) return this.#answer.end(work);
+    const { out, writer } = this.#written;
+    writer.tail(out, stats);
+    const due = this.#answer.rows(out.take());
     return due === undefined ? this.#answer.end(work) : due.then(() => this.#answer.end(work));
   }
 
-  async #written(batch: Exclude<Batch, { readonly form: "native" }>) {
-    const writer = this.#writer;
-    if (writer === undefined) return unknownFormat();
+  async #write(batch: Exclude<Batch, { readonly form: "native" }>) {
+    if (this.#written === undefined) return unknownFormat();
+    const { out, writer } = this.#written;
     const columns = columnarOf(batch);
     const refusal = writer.refuses(columns);
     if (refusal !== undefined) return refusal;
     for (let row = 0; row < columns.rows && !this.#answer.over;) {
-      row = writer.rows(columns, row, this.#out, pieceBytes);
-      await this.#answer.rows(this.#out.take());
+      row = writer.rows(columns, row, out, pieceBytes);
+      await this.#answer.rows(out.take());
     }
     return undefined;
   }

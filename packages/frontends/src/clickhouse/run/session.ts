@@ -32,9 +32,9 @@ const defaultDatabase = "default";
 
 export function sessionFor(parts: SessionParts): Session {
   const { request, fields, login, address, door, held, settings } = parts;
-  const header = String(request.headers["x-clickhouse-database"] ?? "");
-  const named = fields.database ?? (header === "" ? undefined : header);
-  const comment = settings.get("log_comment");
+  const header = request.headers["x-clickhouse-database"] ?? "";
+  const named = fields.database ?? (header === "" ? undefined : String(header));
+  const comment = settings.size === 0 ? undefined : settings.get("log_comment");
   const plain: Session = {
     frontend: "clickhouseHttp",
     identity: login.identity,
@@ -45,7 +45,7 @@ export function sessionFor(parts: SessionParts): Session {
     schema: named === undefined ? held?.database : undefined,
     settings,
     tags: comment === undefined ? noTags : new Map([["log_comment", comment]]),
-    headers: visibleHeaders(request),
+    headers: new VisibleHeaders(request.headers),
     pin: undefined,
   };
   if (named === undefined) return plain;
@@ -56,12 +56,63 @@ export function sessionFor(parts: SessionParts): Session {
   return isCatalog ? { ...plain, catalog: named } : { ...plain, schema: named };
 }
 
-function visibleHeaders({ headers }: HttpRequest): ReadonlyMap<string, string> {
-  const visible = new Map<string, string>();
-  for (const name in headers) {
-    const value = headers[name];
-    if (value === undefined || hiddenHeaders.has(name)) continue;
-    visible.set(name, typeof value === "string" ? value : value.join(", "));
+type Headers = HttpRequest["headers"];
+
+/**
+ * The headers of a request without those that are for the authenticator. Most queries are asked for one of them at
+ * most, so they are gathered for whoever wants all.
+ */
+class VisibleHeaders implements ReadonlyMap<string, string> {
+  readonly #sent: Headers;
+  #all: ReadonlyMap<string, string> | undefined;
+
+  constructor(sent: Headers) {
+    this.#sent = sent;
   }
-  return visible;
+
+  get size(): number {
+    return this.#gathered().size;
+  }
+
+  get(name: string): string | undefined {
+    const value: unknown = this.#sent[name];
+    if (hiddenHeaders.has(name)) return undefined;
+    if (typeof value === "string") return value;
+    return Array.isArray(value) ? value.join(", ") : undefined;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined;
+  }
+
+  keys(): MapIterator<string> {
+    return this.#gathered().keys();
+  }
+
+  values(): MapIterator<string> {
+    return this.#gathered().values();
+  }
+
+  entries(): MapIterator<[string, string]> {
+    return this.#gathered().entries();
+  }
+
+  [Symbol.iterator](): MapIterator<[string, string]> {
+    return this.entries();
+  }
+
+  forEach(tell: (value: string, name: string, map: ReadonlyMap<string, string>) => void): void {
+    for (const [name, value] of this) tell(value, name, this);
+  }
+
+  #gathered(): ReadonlyMap<string, string> {
+    if (this.#all !== undefined) return this.#all;
+    const all = new Map<string, string>();
+    for (const name in this.#sent) {
+      const value = this.get(name);
+      if (value !== undefined) all.set(name, value);
+    }
+    this.#all = all;
+    return all;
+  }
 }

@@ -1,12 +1,11 @@
 /** The way of one statement: its text, its session, who answers it, and its answer. */
-import { Readable } from "node:stream";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Door } from "@gateway/core/port/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Answer as Answered } from "@gateway/core/query/course.ts";
 import type { ResultStream } from "@gateway/core/query/event.ts";
-import type { Query, QueryId, Relay, RelayBody } from "@gateway/core/query/query.ts";
+import type { Query, QueryId } from "@gateway/core/query/query.ts";
 import { allRead } from "@gateway/core/query/reached.ts";
 import { relayedWith } from "@gateway/core/query/stages.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -24,14 +23,14 @@ import type { Fields, SessionAsked } from "../read/fields.ts";
 import { createsTemporary } from "../read/firstWords.ts";
 import { insertForm } from "../read/insertForm.ts";
 import { numberedParameters } from "../read/namedParameters.ts";
-import { limitMsOf, lookOf, readsOnly, strangeSetting } from "../session/settings.ts";
+import { limitMsOf, readsOnly, strangeSetting } from "../session/settings.ts";
 import { remember, type HeldSession, type Sessions } from "../session/sessions.ts";
 import type { Answer } from "./answer.ts";
 import { execute } from "./execution.ts";
 import type { Running } from "./running.ts";
+import { relayOf } from "./relay.ts";
 import { sessionFor } from "./session.ts";
 import { textOf, type Text } from "./text.ts";
-import { PlainRequest } from "../../listener/http/plain/request.ts";
 import type { HttpRequest } from "../../listener/http/exchange.ts";
 
 /** One request for a statement. */
@@ -54,8 +53,10 @@ export interface Served {
   readonly sessions: Sessions;
 }
 
-/** Runs it and answers. Resolves when both the client and the engine are done with it. */
-export function answerStatement(asked: Asked, served: Served): Promise<void> {
+type MayWait<Value> = Promise<Value> | Value;
+
+/** Runs it and answers. Over when both the client and the engine are done with it. */
+export function answerStatement(asked: Asked, served: Served): MayWait<void> {
   const { session } = asked.fields;
   return session === undefined
     ? answerIn(undefined, asked, served)
@@ -69,38 +70,61 @@ async function answerInSession(session: SessionAsked, asked: Asked, served: Serv
   return await answerIn(lent.held, asked, served);
 }
 
-async function answerIn(
+/** Each step takes a promise only where somebody is waited for. */
+function answerIn(held: HeldSession | undefined, asked: Asked, served: Served): MayWait<void> {
+  const text = textOf(asked, served);
+  if (text instanceof Promise) return text.then((read) => answerText(read, held, asked, served));
+  return answerText(text, held, asked, served);
+}
+
+function answerText(
+  text: Result<Text, GatewayError> | undefined,
   held: HeldSession | undefined,
   asked: Asked,
   served: Served,
-): Promise<void> {
-  const reading = textOf(asked, served);
-  const text = reading instanceof Promise ? await reading : reading;
+): MayWait<void> {
   if (text === undefined) return undefined;
   if (!text.ok) return refuse(asked, text.error);
-  const preparing = preparedFrom({ asked, served, text: text.value, held });
-  const prepared = preparing instanceof Promise ? await preparing : preparing;
+  const preparing: Preparing = { asked, served, text: text.value, held };
+  const prepared = preparedFrom(preparing);
+  if (prepared instanceof Promise) return prepared.then((ready) => answered(ready, preparing));
+  return answered(prepared, preparing);
+}
+
+function answered(prepared: Preparation, { asked, served, text, held }: Preparing): MayWait<void> {
   if (!prepared.ok) return refuse(asked, prepared.error);
   const { canceller, login } = asked;
-  const queryId = clientIdOf(asked) ?? prepared.value.query.id;
-  const statement = { sql: text.value.sql, canceller };
-  const added = served.running.add(login.identity.user, queryId, statement);
+  const given = clientIdOf(asked);
+  const id = given ?? prepared.value.query.id;
+  const place = { id, isOurs: given === undefined };
+  const added = served.running.add(login.identity.user, place, { sql: text.sql, canceller });
   if (!added.ok) return refuse(asked, added.error);
-  const limitMs = limitMsOf(prepared.value.settings);
-  const late = (): void => canceller.abort(tooLong(limitMs));
-  const limit = limitMs === undefined ? undefined : served.host.clock.timer(limitMs, late);
-  const answer = asked.answerOf(queryId);
+  return ran(prepared.value, { answer: asked.answerOf(id), canceller, held }, served, added.value);
+}
+
+async function ran(
+  prepared: Prepared,
+  executing: Executing,
+  { door, host }: Served,
+  running: Disposable,
+): Promise<void> {
+  const { answer, canceller } = executing;
+  const { query, events, settings } = prepared;
+  const limitMs = limitMsOf(settings);
+  const limit =
+    limitMs === undefined
+      ? undefined
+      : host.clock.timer(limitMs, () => canceller.abort(tooLong(limitMs)));
   try {
-    const { query, events } = prepared.value;
-    const asking = events ?? eventsFrom(served.door, query, canceller.signal);
+    const asking = events ?? eventsFrom(door, query, canceller.signal);
     const given = asking instanceof Promise ? await asking : asking;
-    const due = executed(given, prepared.value, { answer, canceller, held });
+    const due = executed(given, prepared, executing);
     if (due !== undefined) await due;
   } finally {
     // Not by `using`, which asks for what to call by a name that it makes: a microsecond of each query.
     answer.left();
     limit?.[Symbol.dispose]();
-    added.value[Symbol.dispose]();
+    running[Symbol.dispose]();
   }
 }
 
@@ -123,18 +147,7 @@ function executed(
   { format, settings }: Prepared,
   { answer, canceller, held }: Executing,
 ): Promise<void> | undefined {
-  return execute({
-    answer,
-    events,
-    canceller,
-    format: formatOf(format),
-    look: lookOf(settings),
-    changed: (change) => {
-      if (change.kind !== "catalog" || held === undefined) return;
-      held.catalog = change.catalog;
-      held.database = change.schema;
-    },
-  });
+  return execute({ answer, events, canceller, format, settings, session: held });
 }
 
 /** All of them where the answer came in one piece. */
@@ -166,6 +179,9 @@ interface Preparing {
 
 type Preparation = Result<Prepared, GatewayError>;
 
+const noParameters: Query["parameters"] = [];
+const takes: Query["takes"] = ["clickHouseBody"];
+
 /** A promise only where somebody is asked. */
 function preparedFrom(preparing: Preparing): Preparation | Promise<Preparation> {
   const { asked, served, text, held } = preparing;
@@ -180,8 +196,8 @@ function preparedFrom(preparing: Preparing): Preparation | Promise<Preparation> 
   if (refusal !== undefined) return err(refusal);
   const asksFor = text.format ?? fields.format ?? headerOf(asked, "x-clickhouse-format");
   const format = asksFor ?? "TabSeparated";
-  const relay = relayOf(preparing, format, settings);
-  const query = relayedWith(door.query(statement, [], session, ["clickHouseBody"]), relay);
+  const relay = relayOf(asked, text, format, settings);
+  const query = relayedWith(door.query(statement, noParameters, session, takes), relay);
   const prepared = { query, events: undefined, format, settings };
   if (statement.kind === "kill" || statement.kind === "set") {
     return answeredHere(preparing, statement).then((here) => {
@@ -294,54 +310,6 @@ function refusalOfKind(
     return gatewayError("query.permission", { message, vendor: named("READONLY") });
   }
   return undefined;
-}
-
-function relayOf(
-  { asked, text }: Preparing,
-  format: string,
-  settings: ReadonlyMap<string, string>,
-): Relay {
-  const { fields, request } = asked;
-  const form: [string, string][] = [["default_format", format]];
-  const of = settings.size === 0 ? settings : formOf(settings, form);
-  if (fields.compress) form.push(["compress", "1"]);
-  if (fields.waitsForEnd) form.push(["wait_end_of_query", "1"]);
-  return {
-    fields: [...of, ...fields.parameters.map(([name, value]) => [`param_${name}`, value] as const)],
-    form,
-    acceptEncoding: request.headers["accept-encoding"],
-    body: text.body === undefined ? undefined : bodyOf(asked),
-  };
-}
-
-/** What is left of them without those about the form of an answer, which the gateway may write itself: these go to `form`. */
-function formOf(
-  settings: ReadonlyMap<string, string>,
-  form: [string, string][],
-): ReadonlyMap<string, string> {
-  const of = new Map(settings);
-  // Whoever leaves ends the query, whatever the client says, and the gateway says so to the server itself.
-  of.delete("cancel_http_readonly_queries_on_client_close");
-  for (const name of formSettings) {
-    const value = of.get(name);
-    of.delete(name);
-    if (value !== undefined) form.push([name, value]);
-  }
-  return of;
-}
-
-const formSettings = ["client_protocol_version", "enable_http_compression"] as const;
-
-/** The rows of an `INSERT` as they come. Whoever stops reading leaves the connection as it is. */
-function bodyOf({ request, fields }: Asked): RelayBody {
-  return {
-    bytes:
-      request instanceof PlainRequest
-        ? Readable.from([request.body])
-        : { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) },
-    encoding: request.headers["content-encoding"],
-    blocks: fields.decompress,
-  };
 }
 
 async function killed(

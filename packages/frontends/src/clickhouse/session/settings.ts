@@ -60,8 +60,14 @@ export function strangeSetting(settings: ReadonlyMap<string, string>): GatewayEr
 /** Newest version of Native that is written here. */
 const nativeRevisionMax = 54_453;
 
+const plainLook = readLook(new Map());
+
 /** How rows are written. */
 export function lookOf(settings: ReadonlyMap<string, string>): FormatLook {
+  return settings.size === 0 ? plainLook : readLook(settings);
+}
+
+function readLook(settings: ReadonlyMap<string, string>): FormatLook {
   const on = (name: string, otherwise: boolean): boolean => {
     const value = settings.get(name);
     return value === undefined ? otherwise : isOn(value);
@@ -80,6 +86,7 @@ export function lookOf(settings: ReadonlyMap<string, string>): FormatLook {
 
 /** Milliseconds that the statement may take by its client's own word; undefined for no limit. */
 export function limitMsOf(settings: ReadonlyMap<string, string>): number | undefined {
+  if (settings.size === 0) return undefined;
   const seconds = Number(settings.get("max_execution_time") ?? 0);
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
 }

@@ -37,7 +37,7 @@ export interface HttpFrontend {
   readonly requestMs: number;
   readonly stalledMs: number;
   /** Never rejects. */
-  answer(request: HttpRequest, response: HttpResponse): Promise<void>;
+  answer(request: HttpRequest, response: HttpResponse): Promise<void> | void;
   refusal(error: GatewayError): RefusalText;
   /** Answers what another gateway's client sent; absent where nothing of this protocol outlives a request. */
   relayed?(asked: RelayedRequest): void;

@@ -31,7 +31,7 @@ export interface HttpServed {
     connectionOf(request: HttpRequest): Connection | undefined;
   };
   /** Never rejects. */
-  answer(request: HttpRequest, response: HttpResponse): Promise<void>;
+  answer(request: HttpRequest, response: HttpResponse): Promise<void> | void;
 }
 
 export interface HttpServing {
