@@ -31,6 +31,13 @@ describe("verifying", () => {
     expect(again.asked).toEqual(["recall"]);
   });
 
+  it("recalls what its provider remembers, and nothing for who shows nothing", () => {
+    const { authenticator } = opened({ required: false, remembers: true });
+    expect(authenticator.recall?.(password)?.identity.user).toBe("ann");
+    expect(authenticator.recall?.(nothing)).toBeUndefined();
+    expect(opened({ required: true }).authenticator.recall?.(password)).toBeUndefined();
+  });
+
   it("renews an anonymous session without its provider, unless a login is required by now", () => {
     const anonymous = { ...ann, user: "anonymous", method: "anonymous" } as const;
     const open = opened({ required: false });

@@ -73,6 +73,7 @@ export function verifying(
       else if (login.error.code === "auth.refused") pace.failed(origin, user);
       return login;
     },
+    recall: (presented) => (presented.kind === "nothing" ? undefined : provider.recall(presented)),
     [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose](),
   };
 }

@@ -94,4 +94,9 @@ export interface Authenticator {
    * the user is unknown: both cost the same time) or `auth.unavailable`.
    */
   authenticate(presented: Presented, at: PresentedAt): Promise<Result<Login, GatewayError>>;
+  /**
+   * A login that was verified a moment ago and still holds, for clients that show their credential with every request.
+   * Undefined says nothing about it: it is to be verified.
+   */
+  recall?(presented: Presented): Login | undefined;
 }

@@ -49,6 +49,9 @@ export interface Door {
 
   authenticate(presented: Presented, at: PresentedAt): Promise<Result<Login, GatewayError>>;
 
+  /** A login that the active configuration verified a moment ago, where it remembers one. Whoever gets none authenticates. */
+  recall?(presented: Presented): Login | undefined;
+
   /** Counts and logs a login that the frontend refused by itself, because what was shown can not be judged. */
   refused(code: ErrorCode, shown: UnjudgedLogin, at: PresentedAt): void;
 

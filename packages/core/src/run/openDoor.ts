@@ -70,6 +70,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     engines: reachedIn(generations),
     scram: (user) => generations.active?.authenticator.scram?.(user),
     authenticate: authenticateBy(plane, noteRefusal),
+    recall: (presented) => generations.active?.authenticator.recall?.(presented),
     refused: noteRefusal,
     query: queriesOf(host),
     run,

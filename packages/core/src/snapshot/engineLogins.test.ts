@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../error.ts";
-import type { Authenticator, Presented } from "../port/authenticator.ts";
+import type { Authenticator, Login, Presented } from "../port/authenticator.ts";
 import type { EngineLogins } from "../port/backend.ts";
 import type { AuthContext, ClientCredential } from "../query/identity.ts";
 import type { Session } from "../query/query.ts";
@@ -47,6 +47,14 @@ describe("withEngineLogins", () => {
       });
     }
     expect(asked).toEqual(["provider", "provider", "provider"]);
+  });
+
+  it("recalls a login of the provider, but none that names an account or has a reserved name", () => {
+    const { authenticator, asked } = rigOf({ sales: logins("xy1") });
+    expect(authenticator.recall?.(password("alice"))?.identity.user).toBe("alice");
+    expect(authenticator.recall?.(password("alice", "xy1"))).toBeUndefined();
+    expect(authenticator.recall?.(password("engine:xy1:alice"))).toBeUndefined();
+    expect(asked).toEqual(["recall", "recall"]);
   });
 
   it("does not ask the provider when the engine refuses, or can not be asked", async () => {
@@ -199,14 +207,21 @@ function rigOf(clusters: Readonly<Record<string, ReturnType<typeof logins> | und
       return [name, { logins: { logIn, ...found } }] as const;
     }),
   );
+  const loginBy = (presented: Presented): Login => {
+    const user = presented.kind === "password" ? presented.user : "alice";
+    const identity = { user, groups: [], roles: [], method: "static" } as const;
+    return { identity, credential: { kind: "none" } };
+  };
   const provider: Authenticator = {
     asksPassword: true,
     renew: () => undefined,
     authenticate: async (presented) => {
       asked.push("provider");
-      const user = presented.kind === "password" ? presented.user : "alice";
-      const identity = { user, groups: [], roles: [], method: "static" } as const;
-      return ok({ identity, credential: { kind: "none" } });
+      return ok(loginBy(presented));
+    },
+    recall: (presented) => {
+      asked.push("recall");
+      return loginBy(presented);
     },
   };
   return { authenticator: withEngineLogins(provider, backends), asked };

@@ -54,6 +54,10 @@ export function withEngineLogins(provider: Authenticator, backends: Backends): A
         ? err(gatewayError("auth.refused"))
         : login;
     },
+    recall: (presented) => {
+      const known = namesAccount(presented) ? undefined : provider.recall?.(presented);
+      return known === undefined || isReserved(known.identity.user) ? undefined : known;
+    },
   };
 }
 

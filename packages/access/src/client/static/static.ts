@@ -101,6 +101,8 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
 
 /** Nobody has a password this long. The main thread computes nothing for it that grows with its length. */
 function isTooLong(password: Secret): boolean {
+  // A unit of text takes three bytes at most.
+  if (password.reveal().length * 3 <= passwordBytesMax) return false;
   return Buffer.byteLength(password.reveal(), "utf8") > passwordBytesMax;
 }
 
