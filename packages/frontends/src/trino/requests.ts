@@ -8,6 +8,7 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
@@ -41,6 +42,8 @@ const queryPath = `${queriesPath}/`;
 /** As Trino itself writes them. */
 const basicChallenge = ['Basic realm="Trino"'];
 const bothChallenges = [...basicChallenge, 'Bearer realm="Trino", token_type="JWT"'];
+
+type MayWait<Value> = Promise<Value> | Value;
 
 /** How requests come here, and where they may go on to. */
 interface Reach {
@@ -159,14 +162,16 @@ export class Requests {
   async #start(exchange: Exchange): Promise<void> {
     const { request, response, peer } = exchange;
     if (this.#draining) return sendRefusal(request, response, gatewayError("gateway.draining"));
-    const login = await logIn(this.#door, senderOf(exchange));
+    const judging = logIn(this.#door, senderOf(exchange));
+    const login = judging instanceof Promise ? await judging : judging;
     if (!login.ok) return refuse(exchange, login.error);
     const asked = this.#asked(exchange);
     if (!asked.ok) return refuse(exchange, asked.error);
     const read = readBody(request, this.#config, this.#pending);
     const came = read instanceof Promise ? await read : read;
     if (came === undefined) return undefined;
-    const sql = came.ok ? await this.#read(came.value, whoOf(login.value, response)) : came;
+    const reading = came.ok ? this.#read(came.value, whoOf(login.value, response)) : came;
+    const sql = reading instanceof Promise ? await reading : reading;
     if (!sql.ok && !isOfQuery(sql.error)) return refuse(exchange, sql.error);
 
     const session = sessionOf(asked.value, request.headers, login.value, peer.address);
@@ -183,18 +188,21 @@ export class Requests {
     return this.#give(exchange, statement, holder, page);
   }
 
-  /** Decodes and admits the text; a long one takes turns with others. */
-  async #read(came: string | Buffer, who: DecodingClient): Promise<Result<string, GatewayError>> {
-    const { slices } = this.#host;
-    const text = typeof came === "string" ? ok(came) : await textIn(came, who, slices);
-    if (!text.ok) return text;
-    const { user, client } = who;
+  /** Decodes and admits the text; a long one takes turns with others. A promise only where it is long. */
+  #read(came: string | Buffer, who: DecodingClient): MayWait<Result<string, GatewayError>> {
+    if (typeof came === "string") return this.#admitted(came, who);
+    return textIn(came, who, this.#host.slices).then((text) => {
+      return text.ok ? this.#admitted(text.value, who) : text;
+    });
+  }
+
+  #admitted(sql: string, { user, client }: DecodingClient): MayWait<Result<string, GatewayError>> {
     const also = immediateAhead;
     const limits = this.#config;
-    const read = { sql: text.value, dialect: "trino", also, limits, user, client } as const;
-    const refusal = longTexts.admit(read, slices);
-    const refused = refusal === undefined ? undefined : await refusal;
-    return refused === undefined ? text : err(refused);
+    const read = { sql, dialect: "trino", also, limits, user, client } as const;
+    const refusal = longTexts.admit(read, this.#host.slices);
+    if (refusal === undefined) return ok(sql);
+    return refusal.then((refused) => (refused === undefined ? ok(sql) : err(refused)));
   }
 
   #asked({ request, peer }: Exchange): Result<AskedSession, GatewayError> {
@@ -214,7 +222,8 @@ export class Requests {
     if (path.instance !== this.#handles.instance) return this.#ofAnother(exchange, path.instance);
     const handle = this.#handles.open(path.sealed);
     const id = (handle?.queryId ?? "") as QueryId;
-    const found = await this.#find(exchange, id);
+    const finding = this.#find(exchange, id);
+    const found = finding instanceof Promise ? await finding : finding;
     if (!found.ok) return refuse(exchange, found.error);
     const statement = found.value;
     if (handle === undefined || !isBoundTo(handle, statement.linked)) {
@@ -361,14 +370,22 @@ export class Requests {
   }
 
   /** The statement of that id, if it is the asker's. */
-  async #find(exchange: Exchange, id: QueryId): Promise<Result<Statement, GatewayError>> {
+  #find(exchange: Exchange, id: QueryId): MayWait<Result<Statement, GatewayError>> {
     const statement = this.shelf.get(id);
-    const owner = await whoPolls(this.#door, senderOf(exchange), statement?.owner);
+    const owner = whoPolls(this.#door, senderOf(exchange), statement?.owner);
+    if (owner instanceof Promise) return owner.then((one) => this.#ownedBy(one, statement, id));
+    return this.#ownedBy(owner, statement, id);
+  }
+
+  #ownedBy(
+    owner: Result<AuthContext, GatewayError>,
+    statement: Statement | undefined,
+    id: QueryId,
+  ): Result<Statement, GatewayError> {
     if (!owner.ok) return owner;
     if (statement === undefined) return err(gatewayError("query.unknown"));
     const parked = this.#door.resume(id, owner.value);
     const found = parked.ok ? parked : this.#local.resume(id, owner.value);
-    if (found.ok) return ok(statement);
-    return found;
+    return found.ok ? ok(statement) : found;
   }
 }

@@ -65,11 +65,11 @@ function alike(name: string): string {
   return name.toLowerCase().replaceAll("_", "-");
 }
 
-/** Judges the credential of a request. A promise only where the door is asked. */
+/** Judges the credential of a request. A promise only where it was not verified a moment ago. */
 export function logIn(
-  door: Pick<Door, "authenticate" | "refused">,
+  door: Pick<Door, "authenticate" | "recall" | "refused">,
   sender: Sender,
-): Promise<Result<Login, GatewayError>> | Result<never, GatewayError> {
+): Promise<Result<Login, GatewayError>> | Result<Login, GatewayError> {
   const presented = presentedBy(sender);
   const at: PresentedAt = { frontend: "clickhouseHttp", address: sender.address, patienceMs };
   if (!presented.ok) return refused(door, presented.error, { sender, at, kind: "nothing" });
@@ -77,7 +77,8 @@ export function logIn(
   if (kind !== "nothing" && !sender.mayTakeCredentials) {
     return refused(door, gatewayError("auth.cleartext"), { sender, at, kind });
   }
-  return door.authenticate(presented.value, at);
+  const known = door.recall?.(presented.value);
+  return known === undefined ? door.authenticate(presented.value, at) : ok(known);
 }
 
 interface Refused {

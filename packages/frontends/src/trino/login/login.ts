@@ -18,21 +18,25 @@ export interface Sender {
   readonly mayTakeCredentials: boolean;
 }
 
-type LoginDoor = Pick<Door, "authenticate" | "refused">;
+type LoginDoor = Pick<Door, "authenticate" | "recall" | "refused">;
+type MayWait<Value> = Promise<Value> | Value;
 
 /** How long a request waits for a first configuration before it is told to come again. */
 const patienceMs = 2_000;
 
-/** Judges the credential of a request. */
-export function logIn(door: LoginDoor, sender: Sender): Promise<Result<Login, GatewayError>> {
+/** Judges the credential of a request. A promise only where it was not verified a moment ago. */
+export function logIn(door: LoginDoor, sender: Sender): MayWait<Result<Login, GatewayError>> {
   const presented = presentedBy(sender.headers, sender.certificateNames);
-  if (!presented.ok) return Promise.resolve(refused(door, sender, presented.error, "nothing"));
+  if (!presented.ok) return refused(door, sender, presented.error, "nothing");
   const { kind } = presented.value;
   if (kind !== "nothing" && !sender.mayTakeCredentials) {
-    return Promise.resolve(refused(door, sender, gatewayError("auth.cleartext"), kind));
+    return refused(door, sender, gatewayError("auth.cleartext"), kind);
   }
+  const known = door.recall?.(presented.value);
+  if (known !== undefined) return compared(door, sender, presented.value, known);
   const login = door.authenticate(presented.value, presentedAt(sender));
-  return kind === "nothing" ? login : compared(door, sender, presented.value, login);
+  if (kind === "nothing") return login;
+  return login.then((one) => (one.ok ? compared(door, sender, presented.value, one.value) : one));
 }
 
 /**
@@ -40,30 +44,37 @@ export function logIn(door: LoginDoor, sender: Sender): Promise<Result<Login, Ga
  * verified a poll needs none: its link is the secret then, and a stranger could claim the owner's name
  * anyway.
  */
-export async function whoPolls(
+export function whoPolls(
   door: LoginDoor & Pick<Door, "asksPassword">,
   sender: Sender,
   owner: AuthContext | undefined,
-): Promise<Result<AuthContext, GatewayError>> {
-  const presented = presentedBy(sender.headers, sender.certificateNames);
+): MayWait<Result<AuthContext, GatewayError>> {
+  const mayBeNameless = owner !== undefined && !door.asksPassword;
+  const presented = mayBeNameless
+    ? presentedBy(sender.headers, sender.certificateNames)
+    : undefined;
   const nameless =
-    presented.ok && presented.value.kind === "nothing" && presented.value.user === undefined;
-  if (nameless && owner !== undefined && !door.asksPassword) return ok(owner);
-  const login = await logIn(door, sender);
+    presented?.ok === true &&
+    presented.value.kind === "nothing" &&
+    presented.value.user === undefined;
+  if (nameless && owner !== undefined) return ok(owner);
+  const login = logIn(door, sender);
+  return login instanceof Promise ? login.then(identityIn) : identityIn(login);
+}
+
+function identityIn(login: Result<Login, GatewayError>): Result<AuthContext, GatewayError> {
   return login.ok ? ok(login.value.identity) : login;
 }
 
 /** A verified login, unless the request claims to be somebody else beside it. */
-async function compared(
+function compared(
   door: LoginDoor,
   sender: Sender,
   presented: Presented,
-  verified: Promise<Result<Login, GatewayError>>,
-): Promise<Result<Login, GatewayError>> {
-  const login = await verified;
-  if (!login.ok) return login;
-  const { identity } = login.value;
-  if (!claimsAnother(sender.headers, presented, identity)) return login;
+  login: Login,
+): Result<Login, GatewayError> {
+  const { identity } = login;
+  if (!claimsAnother(sender.headers, presented, identity)) return ok(login);
   const message = `Access Denied: User ${identity.user} cannot impersonate another user`;
   return refused(door, sender, gatewayError("query.permission", { message }), presented.kind);
 }
