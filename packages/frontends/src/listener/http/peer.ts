@@ -40,6 +40,8 @@ type PeerConfig = Pick<ListenerConfig, "allowedHosts" | "externalUrl" | "trusted
 interface Known {
   readonly connection: Connection;
   readonly names: readonly string[];
+  /** What was judged of its last request, where a request says nothing of its sender but the `Host` that it means. */
+  last: { readonly host: string; readonly peer: Result<HttpPeer, never> } | undefined;
 }
 
 /** Hosts remembered as allowed. A client may send any text, so only a few are kept. */
@@ -62,7 +64,11 @@ export class HttpPeers {
 
   /** Tells whose socket it is; called before its first request. */
   add(socket: Socket, connection: Connection): void {
-    this.#connections.set(socket, { connection, names: connection.certificateNames() });
+    this.#connections.set(socket, {
+      connection,
+      names: connection.certificateNames(),
+      last: undefined,
+    });
   }
 
   connectionOf(request: HttpRequest): Connection | undefined {
@@ -77,7 +83,11 @@ export class HttpPeers {
     const known = this.#connections.get(request.socket);
     if (known === undefined) return err({ status: 400, text: "The connection is gone" });
     const { headers } = request;
-    const { host } = headers;
+    const { host: sent } = headers;
+    const { last } = known;
+    if (last !== undefined && last.host === sent && headers.origin === undefined) return last.peer;
+    // A slice would keep the whole head that it was cut from, with the credential in it.
+    const host = sent === undefined ? undefined : Buffer.from(sent, "latin1").toString("latin1");
     if (host === undefined || !this.#isAllowed(host)) {
       return err({ status: 403, text: "The Host header names no host of this listener" });
     }
@@ -86,12 +96,15 @@ export class HttpPeers {
     }
     const { connection, names } = known;
     const client = this.#client(connection, headers);
-    return ok({
+    const peer = ok({
       address: client.address,
       certificateNames: names,
       mayTakeCredentials: client.secure || mayTakeCredentials(connection),
       baseUrl: this.#externalUrl ?? `${client.secure ? "https" : "http"}://${host}`,
     });
+    const isTheSame = this.#config.trustedProxies.length === 0 && headers.origin === undefined;
+    if (isTheSame && host.length <= hostLengthMax) known.last = { host, peer };
+    return peer;
   }
 
   #client(connection: Connection, headers: IncomingHttpHeaders): Forwarded {

@@ -6,7 +6,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "@gateway/core/port/clock.ts";
-import { readPlainHead } from "./head.ts";
+import { HeadNames, readPlainHead } from "./head.ts";
 import type { HttpRequest, HttpResponse } from "../exchange.ts";
 import { PlainRequest } from "./request.ts";
 import { PlainResponse, type ResponseOwner } from "./response.ts";
@@ -41,6 +41,7 @@ class PlainConnection implements ResponseOwner {
   readonly keepAliveLines: string;
   readonly #serving: PlainServing;
   readonly #lookMs: number;
+  readonly #names = new HeadNames();
   #response: PlainResponse | undefined;
   /** What came while a request was answered; while none is, the start of one. */
   #held: Buffer | undefined;
@@ -93,7 +94,7 @@ class PlainConnection implements ResponseOwner {
   #take(bytes: Buffer, again: boolean): void {
     this.#held = undefined;
     if (this.socket.destroyed) return;
-    const read = readPlainHead(bytes);
+    const read = readPlainHead(bytes, this.#names);
     if (typeof read === "string") return this.#handOver(bytes);
     const { head, bodyAt } = read;
     const end = bodyAt + head.bodyBytes;

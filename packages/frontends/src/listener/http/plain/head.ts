@@ -25,8 +25,8 @@ const ending = Buffer.from("\r\n\r\n");
 /** Longer heads are another reader's. */
 const headBytesMax = 16 * 1024;
 const startLine = /^(GET|POST|PUT|DELETE) (\/[!"$-~]*) HTTP\/1\.1$/;
-/** All lines of headers, each with its end. */
-const headerLines = /^(?:[\w!#$%&'*+.^`|~-]+:[ -~]*\r\n)+$/;
+/** All lines of headers, each with its end, from `lastIndex` on. */
+const headerLines = /(?:[\w!#$%&'*+.^`|~-]+:[ -~]*\r\n)+$/y;
 const bodyLength = /^\d{1,9}$/;
 /** These say how the message is framed or what else becomes of the connection, or mean something else to `node:http`. */
 const others: ReadonlySet<string> = new Set([
@@ -41,8 +41,20 @@ const others: ReadonlySet<string> = new Set([
 ]);
 const linesMax = 100;
 
+/** A name with the colon behind it, and in lower case. */
+interface KnownName {
+  readonly sent: string;
+  readonly name: string;
+  readonly lower: string;
+}
+
+/** The names of a connection's last head, in their order: clients send the same ones with every request. No value is kept. */
+export class HeadNames {
+  known: readonly KnownName[] = [];
+}
+
 /** `bytes` begin with a request. */
-export function readPlainHead(bytes: Buffer): PlainRead {
+export function readPlainHead(bytes: Buffer, last: HeadNames): PlainRead {
   const end = bytes.indexOf(ending);
   if (end < 0) return "more";
   if (end > headBytesMax) return "other";
@@ -50,24 +62,33 @@ export function readPlainHead(bytes: Buffer): PlainRead {
   const startEnd = text.indexOf("\r\n");
   const [, method, url] = startLine.exec(text.slice(0, startEnd)) ?? [];
   if (method === undefined || url === undefined) return "other";
-  const lines = linesOf(text.slice(startEnd + 2));
+  const lines = linesOf(text, startEnd + 2, last);
   if (lines === undefined) return "other";
   const { headers, rawHeaders, bodyBytes } = lines;
   return { head: { method, url, headers, rawHeaders, bodyBytes }, bodyAt: end + ending.length };
 }
 
-function linesOf(text: string): Lines | undefined {
+function linesOf(text: string, from: number, last: HeadNames): Lines | undefined {
+  headerLines.lastIndex = from;
   if (!headerLines.test(text)) return undefined;
   const headers: Record<string, string> = {};
   const rawHeaders: string[] = [];
+  const { known } = last;
+  /** Where this is another head than the last one. */
+  let anew: KnownName[] | undefined;
   let bodyBytes = 0;
-  for (let at = 0; at < text.length;) {
-    const colon = text.indexOf(":", at);
-    const end = text.indexOf("\r\n", colon);
-    const name = text.slice(at, colon);
-    const value = text.slice(colon + 1, end).trim();
-    const lower = lowerOf(name);
-    if (lower === undefined || headers[lower] !== undefined) return undefined;
+  for (let at = from, count = 0; at < text.length; count += 1) {
+    let one = anew === undefined ? known[count] : undefined;
+    if (one === undefined || !text.startsWith(one.sent, at)) {
+      anew ??= known.slice(0, count);
+      // Names of the last head came once each.
+      one = nameOf(text.slice(at, text.indexOf(":", at)));
+      if (one === undefined || headers[one.lower] !== undefined) return undefined;
+      anew.push(one);
+    }
+    const { name, lower } = one;
+    const end = text.indexOf("\r\n", at + one.sent.length);
+    const value = trimmed(text, at + one.sent.length, end);
     if (lower === "connection" && value.toLowerCase() !== "keep-alive") return undefined;
     if (lower === "content-length") {
       if (!bodyLength.test(value)) return undefined;
@@ -78,23 +99,43 @@ function linesOf(text: string): Lines | undefined {
     at = end + 2;
   }
   if (headers["host"] === undefined || rawHeaders.length > 2 * linesMax) return undefined;
+  if (anew?.every(isKept) === true) last.known = anew;
   return { headers, rawHeaders, bodyBytes };
 }
 
-/** Names as they came, in lower case: clients send the same few. */
-const names = new Map<string, string>();
+/** A value without the blanks around it. */
+function trimmed(text: string, from: number, end: number): string {
+  let first = from;
+  let behind = end;
+  while (first < behind && text.charCodeAt(first) === blank) first += 1;
+  while (behind > first && text.charCodeAt(behind - 1) === blank) behind -= 1;
+  return text.slice(first, behind);
+}
+
+const blank = 0x20;
+
+/** Names as they came: clients send the same few. */
+const names = new Map<string, KnownName>();
 const namesMax = 512;
 const nameLengthMax = 64;
 
 /** Undefined for those that are another reader's. */
-function lowerOf(sent: string): string | undefined {
+function nameOf(sent: string): KnownName | undefined {
   const known = names.get(sent);
   if (known !== undefined) return known;
-  const name = sent.toLowerCase();
-  if (others.has(name)) return undefined;
+  const lower = sent.toLowerCase();
+  if (others.has(lower)) return undefined;
+  if (names.size >= namesMax || sent.length > nameLengthMax) {
+    return { sent: `${sent}:`, name: sent, lower };
+  }
   // A slice would keep the whole head that it was cut from.
-  if (names.size < namesMax && sent.length <= nameLengthMax) names.set(copied(sent), copied(name));
-  return name;
+  const kept = { sent: copied(`${sent}:`), name: copied(sent), lower: copied(lower) };
+  names.set(kept.name, kept);
+  return kept;
+}
+
+function isKept(one: KnownName): boolean {
+  return names.get(one.name) === one;
 }
 
 function copied(text: string): string {
