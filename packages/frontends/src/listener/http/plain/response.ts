@@ -65,8 +65,8 @@ export class PlainResponse implements HttpResponse {
     if (this.headersSent) throw new Error("a header behind the head");
     const key = keyOf(name);
     const texts = typeof value === "object" ? value : String(value);
-    if (typeof texts === "string") check(name, texts);
-    else for (const text of texts) check(name, text);
+    if (typeof value === "string") check(name, value);
+    else if (typeof texts === "object") for (const text of texts) check(name, text);
     const found = this.#keys.indexOf(key);
     const at = found < 0 ? this.#keys.length : found;
     this.#keys[at] = key;
@@ -126,8 +126,9 @@ export class PlainResponse implements HttpResponse {
     }
     this.#ended = true;
     if (this.#corked) socket.uncork();
-    if (socket.writableLength === 0) process.nextTick(this.#finish);
-    else socket.write(nothing, this.#finish);
+    // With the response as what it is called with: a function of its own for each is compiled for its one call.
+    if (socket.writableLength === 0) process.nextTick(PlainResponse.#finish, this);
+    else socket.write(nothing, () => PlainResponse.#finish(this));
     return this;
   }
 
@@ -232,14 +233,14 @@ export class PlainResponse implements HttpResponse {
     return `${head}Transfer-Encoding: chunked\r\n\r\n`;
   }
 
-  readonly #finish = (): void => {
-    if (this.#told) return;
-    this.#told = true;
-    this.writableFinished = !this.destroyed;
-    this.destroyed = true;
-    this.tell("close");
-    this.#owner.answered(this.#last);
-  };
+  static #finish(this: void, response: PlainResponse): void {
+    if (response.#told) return;
+    response.#told = true;
+    response.writableFinished = !response.destroyed;
+    response.destroyed = true;
+    response.tell("close");
+    response.#owner.answered(response.#last);
+  }
 }
 
 interface Listener {
