@@ -9,7 +9,6 @@
 import type { Host } from "@gateway/core/port/host.ts";
 import { Members, type Membership } from "@gateway/core/tool/members.ts";
 import type { Socket } from "node:net";
-import { turnWrites } from "../turn.ts";
 import { readerConnectorOf, type ConnectorOptions } from "../connector.ts";
 import { Connection, type Answering, type ConnectionOwner } from "./connection.ts";
 import { sweepMs } from "./limits.ts";
@@ -121,8 +120,6 @@ export class Http1Pool implements ConnectionOwner {
       waiting.leave();
       waiting.askOn(connection);
     }
-    // The turn is over: nobody comes any more whose request could leave with these.
-    turnWrites.leave();
     this.#openMore();
   };
 
