@@ -218,8 +218,9 @@ function bindOf({ formats, values, named }: Call, resultFormats: readonly Format
   return { kind: "bind", portal: "", statement, formats, values, resultFormats } as const;
 }
 
-function put(member: Member, { before, sent, types }: Call): void {
-  member.put({ kind: "parse", statement: "", sql: sent.sql, types, before });
+function put(member: Member, call: Call): void {
+  const { types, before } = call;
+  member.put({ kind: "parse", statement: "", sql: call.sent.sql, types, before });
 }
 
 /** Waits until the server is ready again, which it says behind every outcome. */
