@@ -4,6 +4,7 @@
  */
 import type { Capacity } from "../port/capacity.ts";
 import type { Host } from "../port/host.ts";
+import { CountedText } from "../tool/countedText.ts";
 import { Admissions } from "./queue/admissions.ts";
 import { Scopes } from "./queue/scopes.ts";
 
@@ -17,6 +18,7 @@ export function localCapacity(host: Host): Capacity {
     .join("");
   const scopes = new Scopes();
   let fence = 0;
+  const holders = new CountedText(`${instance}/`, "0", "", 36);
   return new Admissions(host, {
     load: (cluster) => scopes.load(cluster),
     hear: (group, candidates, sequence) => scopes.hear(group, candidates, sequence),
@@ -27,7 +29,7 @@ export function localCapacity(host: Host): Capacity {
       fence += 1;
       return {
         fence,
-        holder: `${instance}/${fence.toString(36)}`,
+        holder: holders.next(),
         give: () => scopes.give(group, cluster),
       };
     },

@@ -175,7 +175,20 @@ function cut(value: string, lengthMax: number): string {
 
 /** Half a character has no bytes, and PostgreSQL takes no NUL. */
 function holds(value: string, lengthMax: number): boolean {
+  if (value.length <= shortUnits && isAscii(value)) return value.length <= lengthMax;
   return value.length <= lengthMax && value.isWellFormed() && !value.includes("\0");
+}
+
+/** To look at each costs less than to reach what the platform looks with. */
+const shortUnits = 64;
+
+/** Without NUL. */
+function isAscii(value: string): boolean {
+  for (let at = 0; at < value.length; at += 1) {
+    const unit = value.charCodeAt(at);
+    if (unit === 0 || unit > 0x7f) return false;
+  }
+  return true;
 }
 
 function count(value: number): number {

@@ -1,6 +1,7 @@
 /** Makes proxy query ids: `20260101_235959_00042_k3v9x2m`, sortable by time, unique over a fleet. */
 import type { Host } from "../port/host.ts";
 import type { QueryId } from "../query/query.ts";
+import { CountedText } from "../tool/countedText.ts";
 
 const alphabet = "0123456789abcdefghijkmnpqrstuvwxyz";
 const suffixLength = 8;
@@ -13,17 +14,19 @@ export function queryIds(host: Host): () => QueryId {
     .join("");
   let count = 0;
   let second = -1;
-  let stamp = "";
+  let texts: CountedText | undefined;
   return () => {
     const unixMs = host.clock.unixMs();
     const now = Math.floor(unixMs / 1000);
-    if (now !== second) {
-      second = now;
-      stamp = stampOf(unixMs);
-    }
     // The count never starts again inside a second unless 100,000 ids were made in it.
-    count = count === countMax ? 1 : count + 1;
-    return `${stamp}_${String(count).padStart(5, "0")}_${suffix}` as QueryId;
+    if (count === countMax) count = 0;
+    if (texts === undefined || now !== second || count === 0) {
+      second = now;
+      const before = String(count).padStart(5, "0");
+      texts = new CountedText(`${stampOf(unixMs)}_`, before, `_${suffix}`, 10);
+    }
+    count += 1;
+    return texts.next() as QueryId;
   };
 }
 

@@ -18,6 +18,14 @@ describe("remembered", () => {
     expect(reads.filter((text) => text === "b")).toEqual(["b", "b"]);
   });
 
+  it("does not take one text for another that was read in between", () => {
+    const ask: (text: string) => string = remembered(
+      (text) => (text === "outer" ? `${ask("inner")}+` : text.toUpperCase()),
+      { textsMax: 4, lengthMax: 10 },
+    );
+    expect([ask("outer"), ask("inner"), ask("outer")]).toEqual(["INNER+", "INNER", "INNER+"]);
+  });
+
   it("keeps no text that is longer than the limit", () => {
     const { read, reads } = countedOf();
     const ask = remembered(read, { textsMax: 2, lengthMax: 2 });

@@ -18,16 +18,23 @@ export function remembered<Found>(
 ): (text: string) => Found {
   let recent = new Map<string, Found>();
   let older = recent;
+  // Of a text that comes at once again, which is the same object where its frontend read it as one.
+  let lastText: string | undefined;
+  let last: Found | undefined;
   return (text) => {
+    if (text === lastText && last !== undefined) return last;
     if (text.length > lengthMax) return read(text);
-    const known = recent.get(text);
-    if (known !== undefined) return known;
-    const found = older.get(text) ?? read(text);
-    if (recent.size >= textsMax) {
-      older = recent;
-      recent = new Map();
+    let found = recent.get(text);
+    if (found === undefined) {
+      found = older.get(text) ?? read(text);
+      if (recent.size >= textsMax) {
+        older = recent;
+        recent = new Map();
+      }
+      recent.set(text, found);
     }
-    recent.set(text, found);
+    lastText = text;
+    last = found;
     return found;
   };
 }
