@@ -59,7 +59,11 @@ interface CompiledRouter {
   readonly rule: LaterRule;
   /** Shared by all queries, so that a router that does not match allocates nothing. */
   readonly passed: RoutingStep;
+  /** Of its last match. Mostly the next one is the same, and its record knows it by identity. */
+  last: { readonly decision: Match; readonly said: RoutingStep } | undefined;
 }
+
+type Match = Exclude<RuleDecision, { kind: "none" }>;
 
 class CompiledRoutes implements Routes {
   readonly #routers: readonly CompiledRouter[];
@@ -67,11 +71,15 @@ class CompiledRoutes implements Routes {
   readonly #authorizer: Authorizer;
   /** Made for the first query that no router matches: thousands take milliseconds to sort. */
   #fallbacks: readonly string[] | undefined;
+  #lastFallback:
+    | { readonly group: string; readonly allowed: boolean; readonly said: RoutingStep }
+    | undefined;
 
   constructor(config: RoutesConfig, authorizer: Authorizer, ask: AskScript) {
     this.#routers = config.routers.map((router, index) => {
       const step = `${router.type}[${index}]`;
-      return { step, rule: ruleOf(router, ask), passed: { step, outcome: "no match" } };
+      const passed = { step, outcome: "no match" };
+      return { step, rule: ruleOf(router, ask), passed, last: undefined };
     });
     this.#config = config;
     this.#authorizer = authorizer;
@@ -118,6 +126,24 @@ class CompiledRoutes implements Routes {
     return this.#matched(query, chosenGroup, trace, signal);
   }
 
+  #fallbackSaid(group: string, allowed: boolean): RoutingStep {
+    const last = this.#lastFallback;
+    if (last?.group === group && last.allowed === allowed) return last.said;
+    const outcome = allowed ? `group ${group}` : `${group} is not allowed`;
+    const said = { step: "fallback", outcome };
+    this.#lastFallback = { group, allowed, said };
+    return said;
+  }
+
+  #saidOf(index: number, decision: Match): RoutingStep {
+    const router = this.#routers[index];
+    const last = router?.last;
+    if (last !== undefined && isAlike(last.decision, decision)) return last.said;
+    const said = { step: this.#stepOf(index), outcome: outcomeOf(decision) };
+    if (router !== undefined) router.last = { decision, said };
+    return said;
+  }
+
   #stepOf(index: number): string {
     return this.#routers[index]?.step ?? "";
   }
@@ -134,7 +160,7 @@ class CompiledRoutes implements Routes {
       if (passed !== undefined) trace.push(passed);
       return undefined;
     }
-    trace.push({ step: this.#stepOf(index), outcome: outcomeOf(decision) });
+    trace.push(this.#saidOf(index, decision));
     if (decision.kind === "deny") return err(denied(decision.error));
     if (query.session.chosenGroup !== undefined) return this.#afterAll(query, trace, signal);
     return this.#matched(query, decision.group, trace, signal);
@@ -165,8 +191,7 @@ class CompiledRoutes implements Routes {
       const asked = this.#authorizer.mayUse(query.session.identity, group, signal);
       const go = (allowed: boolean): Result<Routed, GatewayError> | undefined => {
         if (signal.aborted) return err(abortError(signal));
-        const outcome = allowed ? `group ${group}` : `${group} is not allowed`;
-        trace.push({ step: "fallback", outcome });
+        trace.push(this.#fallbackSaid(group, allowed));
         return allowed ? ok(routedTo(query, group, trace)) : undefined;
       };
       if (typeof asked !== "boolean") {
@@ -221,7 +246,13 @@ function ruleOf(router: RouterConfig, ask: AskScript): LaterRule {
   }
 }
 
-function outcomeOf(decision: Exclude<RuleDecision, { kind: "none" }>): string {
+/** Whether both are told in the same words. */
+function isAlike(some: Match, other: Match): boolean {
+  const group = some.kind === "deny" ? undefined : some.group;
+  return group === (other.kind === "deny" ? undefined : other.group) && some.rule === other.rule;
+}
+
+function outcomeOf(decision: Match): string {
   const outcome = decision.kind === "deny" ? "denied" : `group ${decision.group}`;
   return decision.rule === undefined ? outcome : `rule ${decision.rule}: ${outcome}`;
 }
