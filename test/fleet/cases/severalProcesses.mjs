@@ -18,6 +18,8 @@ const cap = 3;
 const rounds = 8;
 /** What a killed process held comes back with its leases at the latest. */
 const slotsBackSeconds = 90;
+/** Longer than those who wait for such slots, or hold one meanwhile. */
+const mayWaitMs = 2_000 * slotsBackSeconds;
 const kinds = ["postgresWire", "mysqlWire", "trinoHttp"];
 const life = "600000 ms";
 const cancelled = { postgres: "57014", mysql: 1317, unknownThread: 1094 };
@@ -85,7 +87,9 @@ async function limitsHold(engine, worker) {
   const clients = await Promise.all(Array.from({ length: rounds }, () => pgClient(worker)));
   const refused = [];
   const over = clients.map((client) =>
-    client.query(`select '${life}'`).catch(({ message }) => refused.push(message)),
+    client.query({ text: `select '${life}'`, query_timeout: mayWaitMs }).catch(({ message }) => {
+      refused.push(message);
+    }),
   );
   const waiting = () => metricOf(worker, "gateway_queued_queries");
   const open = () =>

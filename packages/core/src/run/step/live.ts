@@ -179,7 +179,8 @@ export class LiveQuery implements LiveView {
       backendQueryId: undefined,
       createdAt: this.createdAt,
       startedAt: this.#startedMs === undefined ? undefined : this.#unixOf(this.#startedMs),
-      finishedAt: this.createdAt + Math.round(queueMs + executionMs),
+      // Later than its client was told where that took long to read.
+      finishedAt: this.#unixOf(this.#clock.nowMs()),
       worker,
       frontend: session.frontend,
       user: session.identity.user,
