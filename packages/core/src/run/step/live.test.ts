@@ -45,6 +45,16 @@ describe("LiveQuery", () => {
     expect(live.signal.reason).toMatchObject({ code: "query.timeout" });
   });
 
+  it("ends when it is closed, later than its engine where the client reads slowly", async () => {
+    const { live, host } = opened();
+    live.started("main", noLimits);
+    await host.advance(20);
+    const told = live.stats();
+    await host.advance(300);
+    const record = live.close({ kind: "done", stats: told }, { revision: "r", worker: undefined });
+    expect([record.executionMs, record.finishedAt - record.createdAt]).toEqual([20, 320]);
+  });
+
   it("says which batch passes the limit of rows", () => {
     const { live } = opened();
     const two = batchOf([columnOf("n", { kind: "integer", bits: 32, signed: true })], [[1n], [2n]]);
