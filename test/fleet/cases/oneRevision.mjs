@@ -11,7 +11,7 @@ const clients = 4;
 const edits = 12;
 const rows = 3;
 /** Long enough that most revisions begin while it runs. */
-const slow = `select r.range from range(${rows}) r where (select count(*) from range(8000000)) > 0`;
+const slow = `select r.range from range(${rows}) r where (select count(*) from range(60000000)) > 0`;
 /** Between an activation and the line that tells of it. */
 const leewayMs = 50;
 
