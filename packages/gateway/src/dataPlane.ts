@@ -13,6 +13,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import type { Carrier, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
+import { behindAnswers } from "@gateway/frontends/turn.ts";
 import type { GatewayConfig } from "./config/schema.ts";
 import { fleetKeysOf } from "./host/fleetKeys.ts";
 import { lateSignal, unlessLate } from "./host/deadline.ts";
@@ -60,6 +61,7 @@ export async function startDataPlane(
     metrics: queryMetrics(host.metrics),
     idleInTransactionMs: config.idleInTransactionSecs * 1000,
     tagComments: config.tagComments,
+    behind: behindAnswers,
     draining: () => draining,
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../error.ts";
+import { Behind } from "../query/behind.ts";
 import type { Asked, Waiter } from "../query/asked.ts";
 import { waited, type Answer, type Course } from "../query/course.ts";
 import type { DoneEvent, ResultEvent } from "../query/event.ts";
@@ -76,6 +77,49 @@ describe("a query whose engine is asked at once", () => {
     engine.says();
     expect(await lastOf(await answer)).toMatchObject({ error: { code: "internal.bug" } });
     expect([plane.slots.size, plane.live.list(), plane.records.length]).toEqual([0, [], 1]);
+  });
+});
+
+describe("what a query leaves behind its answer", () => {
+  it("is its slot, its place among those that live and its record", async () => {
+    const behind = new Behind(() => {});
+    const engine = new Engine(whole);
+    const { plane, answer } = asked(engine, { behind });
+    engine.says();
+    expect(kindsOf(await answer)).toEqual(["columns", "batch", "done"]);
+    expect([plane.slots.size, plane.live.list().length, plane.records]).toEqual([1, 1, []]);
+    behind.run();
+    expect([plane.slots.size, plane.live.list()]).toEqual([0, []]);
+    expect(plane.records).toMatchObject([{ status: "finished", rowsReturned: 2 }]);
+    behind.run();
+    expect(plane.records).toHaveLength(1);
+  });
+
+  it("is done before the next query asks for a slot", async () => {
+    const behind = new Behind(() => {});
+    const engine = new Engine(whole);
+    const { plane, answer } = asked(engine, { behind });
+    engine.says();
+    await answer;
+    const next = answerQuery(queryOf("next"), plane, new AbortController().signal);
+    expect([plane.slots.size, plane.records.length]).toEqual([1, 1]);
+    engine.says();
+    await next;
+    behind.run();
+    expect([plane.slots.size, plane.records.length]).toEqual([0, 2]);
+  });
+
+  it("does not reach whoever runs it as a bug", async () => {
+    const behind = new Behind(() => {});
+    const engine = new Engine(whole);
+    const { plane, answer } = asked(engine, { behind });
+    plane.records.push = () => {
+      throw new Error("a bug in the history");
+    };
+    engine.says();
+    expect(kindsOf(await answer)).toEqual(["columns", "batch", "done"]);
+    expect(() => behind.run()).not.toThrow();
+    expect([plane.slots.size, plane.host.log.bugs.length]).toEqual([0, 1]);
   });
 });
 

@@ -5,6 +5,7 @@
  */
 import { gatewayError } from "../error.ts";
 import type { Asked, Waiter } from "../query/asked.ts";
+import type { Leaving } from "../query/behind.ts";
 import { answerOf, eventsOf, type Answer } from "../query/course.ts";
 import type { DoneEvent, LastEvent, ResultEvent } from "../query/event.ts";
 import type { Query } from "../query/query.ts";
@@ -22,6 +23,8 @@ import { wishOf } from "./transaction/wish.ts";
 
 /** Begins a query. Resolves with all events where it needs no wait behind the first of them, and with their stream otherwise. */
 export function answerQuery(query: Query, plane: DataPlane, signal: AbortSignal): Promise<Answer> {
+  // What the one before left behind is what this one needs: its slot.
+  plane.behind?.run();
   const open = new OpenQuery(query, plane, signal, true);
   const { pin, kept } = query.session;
   const isPlain = pin === undefined && kept === undefined && !plane.draining();
@@ -29,7 +32,7 @@ export function answerQuery(query: Query, plane: DataPlane, signal: AbortSignal)
   return new Straight(open, plane).begin();
 }
 
-class Straight implements Begun, Waiter {
+class Straight implements Begun, Leaving, Waiter {
   readonly #open: OpenQuery;
   readonly #plane: DataPlane;
   finding: Begun["finding"];
@@ -42,6 +45,7 @@ class Straight implements Begun, Waiter {
   #slot: Slot | undefined;
   #asked: Asked | undefined;
   #isOver = false;
+  #last: LastEvent | undefined;
   #resolve: ((answer: Answer | Promise<Answer>) => void) | undefined;
 
   constructor(open: OpenQuery, plane: DataPlane) {
@@ -114,7 +118,7 @@ class Straight implements Begun, Waiter {
   /** As a course, from the engine's answer on. */
   #goOn(asked: Asked): void {
     const { signal } = this.#open;
-    this.#leave();
+    this.#waitNoMore();
     this.events = this.attempt?.follow(asked);
     this.#resolve?.(answerOf(courseOfQuery(this.#open, this.#plane, this)));
     // The engine's course has begun, and hears of it.
@@ -122,10 +126,26 @@ class Straight implements Begun, Waiter {
   }
 
   #ends(done: DoneEvent): void {
-    this.#leave();
+    this.#waitNoMore();
     const last = this.#lastOf(done);
     this.attempt?.ended(last);
-    this.#end(last);
+    const { behind } = this.#plane;
+    // A slot that takes a wait is given back before the client is told.
+    if (behind === undefined || this.#slot?.release === undefined) return this.#end(last);
+    this.#last = last;
+    behind.add(this);
+    this.#tell(eventsOf(last));
+  }
+
+  /** The client has its answer. */
+  leave(): void {
+    const last = this.#last;
+    if (last === undefined) return;
+    try {
+      this.#end(last);
+    } catch (bug) {
+      this.#broke(bug);
+    }
   }
 
   /** The engine's end with our own counts, or why the client gets none of it. */
@@ -140,17 +160,17 @@ class Straight implements Begun, Waiter {
   }
 
   /** The engine's answer, and an abort, are waited for no longer. */
-  #leave(): void {
+  #waitNoMore(): void {
     this.#asked = undefined;
     this.#open.signal.removeEventListener("abort", this);
   }
 
   #broke(bug: unknown): void {
-    this.#leave();
+    this.#waitNoMore();
     this.#plane.host.log.bug(bug, { queryId: this.#open.query.id });
     const last: LastEvent = { kind: "failed", error: gatewayError("internal.bug") };
     // What is given back is given back once.
-    if (this.#isOver) this.#resolve?.([last]);
+    if (this.#isOver) this.#tell([last]);
     else this.#end(last);
   }
 
@@ -163,9 +183,15 @@ class Straight implements Begun, Waiter {
   }
 
   #close(last: LastEvent): void {
-    this.#way?.[Symbol.dispose]();
+    this.#way?.leave();
     this.#open.close(last);
-    const events: readonly ResultEvent[] = eventsOf(last);
-    this.#resolve?.(events);
+    this.#tell(eventsOf(last));
+  }
+
+  /** Once: the client may have been told before everything was given back. */
+  #tell(events: readonly ResultEvent[]): void {
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
+    resolve?.(events);
   }
 }

@@ -118,6 +118,8 @@ export interface Generation {
 /** A hold on a generation; disposing lets go, once. */
 export interface HeldGeneration extends Disposable {
   readonly generation: Generation;
+  /** Lets go of it, as its disposal does. */
+  leave(): void;
 }
 
 /** The active generation and the ones that are still held. */
@@ -172,6 +174,10 @@ class Hold implements HeldGeneration {
   }
 
   [Symbol.dispose](): void {
+    this.leave();
+  }
+
+  leave(): void {
     const letGo = this.#letGo;
     this.#letGo = undefined;
     letGo?.();

@@ -72,6 +72,24 @@ describe("TurnWrites", () => {
     expect(turns(8)).toBe(0);
   });
 
+  it("calls what is to come behind whatever it wrote, at once and with the end of a turn", () => {
+    const { writes, endTurn, socket, said } = made("behind");
+    const one = socket("one");
+    writes.write(one, "a");
+    writes.later(() => said.push("later"));
+    endTurn();
+    writes.write(one, "b".repeat(9_000));
+    expect(said).toEqual(["one a", "later", "behind", `one ${"b".repeat(9_000)}`, "behind"]);
+    for (let n = 0; n < 64; n += 1) {
+      writes.write(one, "x");
+      endTurn();
+    }
+    said.length = 0;
+    writes.write(one, "c");
+    writes.later(() => said.push("later"));
+    expect(said).toEqual(["one c", "behind", "later", "behind"]);
+  });
+
   it("never lets a piece overtake another", () => {
     const { writes, endTurn, socket, said } = made();
     const one = socket("one");
@@ -88,10 +106,13 @@ describe("TurnWrites", () => {
   });
 });
 
-function made() {
+function made(behind?: string) {
   const said: string[] = [];
   let planned: (() => void)[] = [];
-  const writes = new TurnWrites((leave) => planned.push(leave));
+  const writes = new TurnWrites(
+    (leave) => planned.push(leave),
+    behind === undefined ? undefined : () => said.push(behind),
+  );
   const endTurn = (): void => {
     const all = planned;
     planned = [];

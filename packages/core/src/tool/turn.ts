@@ -32,6 +32,7 @@ type Piece = Uint8Array | string | (() => void);
 /** Whoever writes to one of its sockets in another way, or ends it, calls `leave` before. */
 export class TurnWrites {
   readonly #plan: (leave: () => void) => void;
+  readonly #behind: () => void;
   #sockets: (TurnSocket | undefined)[] = [];
   #pieces: Piece[] = [];
   /** How many turns in a row had one piece to write. */
@@ -39,9 +40,10 @@ export class TurnWrites {
   /** Pieces that were written at once since the last that waited. */
   #atOnce = 0;
 
-  /** `plan` calls what it is given when the turn is over. */
-  constructor(plan: (leave: () => void) => void) {
+  /** `plan` calls what it is given when the turn is over; `behind` is called behind what was written. */
+  constructor(plan: (leave: () => void) => void, behind: () => void = nothing) {
     this.#plan = plan;
+    this.#behind = behind;
   }
 
   /**
@@ -50,15 +52,20 @@ export class TurnWrites {
    */
   write(socket: TurnSocket, piece: Uint8Array | string): boolean {
     if (piece.length > turnBytesMax) this.leave();
-    if (piece.length > turnBytesMax || this.#isAlone()) return put(socket, piece);
+    if (piece.length > turnBytesMax || this.#isAlone()) {
+      const wantsMore = put(socket, piece);
+      this.#behind();
+      return wantsMore;
+    }
     this.#hold(socket, piece);
     return !socket.writableNeedDrain;
   }
 
   /** Calls what writes by itself with the end of the turn. */
   later(write: () => void): void {
-    if (this.#isAlone()) write();
-    else this.#hold(undefined, write);
+    if (!this.#isAlone()) return this.#hold(undefined, write);
+    write();
+    this.#behind();
   }
 
   /** Something for the socket waits. */
@@ -105,8 +112,11 @@ export class TurnWrites {
       }
       before = socket;
     }
+    this.#behind();
   };
 }
+
+const nothing = (): void => {};
 
 function put(socket: TurnSocket, piece: Uint8Array | string): boolean {
   return typeof piece === "string" ? socket.write(piece, "latin1") : socket.write(piece);

@@ -3,6 +3,7 @@
  * back, and plans a turn to see whether more is to be read: near a tenth of a short query (`docs/query-cost.md`).
  */
 import { copied } from "@gateway/core/tool/copied.ts";
+import { Heard } from "@gateway/core/tool/heard.ts";
 import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
 
 /** As much as Node reads at once. */
@@ -21,11 +22,12 @@ export function connectPlain(options: TcpNetConnectOpts): Socket {
       callback: (count) => {
         const bytes = piece(count);
         if (socket.readableFlowing !== true || socket.readableLength > 0) return socket.push(bytes);
-        socket.emit("data", bytes);
+        heard.tell(bytes);
         return true;
       },
     },
   });
+  const heard = new Heard<Buffer>(socket);
   return socket;
 
   function piece(count: number): Buffer {

@@ -138,7 +138,8 @@ class Conversation {
       }
       // As `#happen` does, in place of a promise more for each query.
       const happening = this.#advance(received);
-      for (const effect of happening.effects) {
+      const { effects } = happening;
+      for (const effect of effects) {
         const pending = this.#perform(effect, happening);
         if (pending instanceof Promise) this.#out.writer.leaveScratch();
         const failure = pending instanceof Promise ? await pending : pending;

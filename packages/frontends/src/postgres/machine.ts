@@ -183,9 +183,16 @@ export const transitions = {
   },
 } as const satisfies Record<Phase, Row>;
 
-/** The next phase and what to do. Total: an answer for every phase and input. */
+let lastPhase: Phase | undefined;
+let lastInput: Input | undefined;
+let lastTransition: Transition = hangUp;
+
+/** The next phase and what to do. Total: an answer for every phase and input. Mostly it is the last one's. */
 export function advance(phase: Phase, input: Input): Transition {
-  return transitions[phase][input];
+  if (phase === lastPhase && input === lastInput) return lastTransition;
+  lastPhase = phase;
+  lastInput = input;
+  return (lastTransition = transitions[phase][input]);
 }
 
 /** True before the start-up packet, when a frame has no type byte. */

@@ -13,7 +13,7 @@ export const encryptionRefused = letter("N");
 
 /** Appends one message to `out`. */
 export function writeBackend(out: ByteWriter, message: BackendMessage): void {
-  const start = out.begin(letters[message.kind]);
+  const start = out.begin(letterOf(message.kind));
   writeBody(out, message);
   out.end(start);
 }
@@ -43,6 +43,11 @@ const letters = {
   error: letter("E"),
   notice: letter("N"),
 } as const satisfies Record<BackendMessage["kind"], number>;
+/** The two of every query by their names: one that is only known when it runs is searched for. */
+function letterOf(kind: BackendMessage["kind"]): number {
+  if (kind === "ready") return letters.ready;
+  return kind === "commandComplete" ? letters.commandComplete : letters[kind];
+}
 
 function writeBody(out: ByteWriter, message: BackendMessage): void {
   switch (message.kind) {

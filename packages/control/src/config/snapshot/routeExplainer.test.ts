@@ -85,7 +85,7 @@ function servedOf(written: JsonMap) {
     served: (authorizer: Authorizer, revision = `1.1.${hash}`) => ({
       hold: () => {
         const generation = { revision, authorizer } as Generation;
-        return ok({ generation, [Symbol.dispose]: () => {} });
+        return ok({ generation, leave: () => {}, [Symbol.dispose]: () => {} });
       },
     }),
   };

@@ -12,13 +12,22 @@ export interface Slots {
   hasId(slot: number, id: string): boolean;
 }
 
-/** FNV-1a over UTF-16 code units, 32 bits. */
+/** Where ids of the gateway have the last digit of their count (`core/run/id.ts`). */
+const lastDigitAt = 20;
+
+/**
+ * FNV-1a over UTF-16 code units but one, which makes the lowest four bits: ids that come one behind the other stand beside
+ * each other in the table, and mostly in memory that the one before has brought into the processor's cache.
+ */
 export function idHash(id: string): number {
   let hash = 0x811c9dc5 | 0;
+  let digit = 0;
   for (let at = 0; at < id.length; at += 1) {
-    hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+    const unit = id.charCodeAt(at);
+    if (at === lastDigitAt) digit = unit & 15;
+    hash = Math.imul(hash ^ (at === lastDigitAt ? unit >> 4 : unit), 0x01000193);
   }
-  return hash;
+  return (hash << 4) | digit;
 }
 
 export class IdIndex {

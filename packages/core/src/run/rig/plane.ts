@@ -56,6 +56,8 @@ export interface PlaneOptions {
   readonly routeThrows?: boolean;
   /** The way is found without a wait. */
   readonly routesAtOnce?: boolean;
+  /** What is left to be done behind an answer. */
+  readonly behind?: DataPlane["behind"];
   /** The clusters' engines send at once what may come whole. */
   readonly ask?: NonNullable<Backend["ask"]>;
   readonly limitsThrow?: boolean;
@@ -107,6 +109,7 @@ export function planeOf(options: PlaneOptions): TestPlane {
     metrics: queryMetrics(host.metrics),
     worker: undefined,
     idleInTransactionMs: 60_000,
+    ...(options.behind !== undefined && { behind: options.behind }),
     draining: () => draining,
     drainNow: () => {
       draining = true;

@@ -1,6 +1,7 @@
 /** The parts a query passes through, handed to the pipeline as one value. */
 import type { Capacity } from "../../port/capacity.ts";
 import type { History } from "../../port/history.ts";
+import type { Behind } from "../../query/behind.ts";
 import type { Host } from "../../port/host.ts";
 import type { Generations } from "../../snapshot/generation.ts";
 import type { LiveQueries } from "./live.ts";
@@ -19,6 +20,8 @@ export interface DataPlane {
   readonly idleInTransactionMs: number;
   /** Whether tags are read from comments before statements; absent means no. */
   readonly tagComments?: boolean;
+  /** Run by whoever writes the answers. Absent: what would be left to it is done before the answer. */
+  readonly behind?: Behind;
   /** True once a drain began: nothing new starts. */
   draining(): boolean;
 }

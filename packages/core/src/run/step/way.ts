@@ -74,8 +74,13 @@ export class Way implements Disposable {
     this.#excluded.add(cluster);
   }
 
+  /** Lets go of the generation. By a name, because every query does: a key that is a symbol is searched for each time. */
+  leave(): void {
+    if (!this.#kept) this.#hold.leave();
+  }
+
   [Symbol.dispose](): void {
-    if (!this.#kept) this.#hold[Symbol.dispose]();
+    this.leave();
   }
 }
 
@@ -100,7 +105,7 @@ export function wayOf(
     way = found instanceof Promise ? foundLater(found, held.value) : found;
     return way;
   } finally {
-    if (!(way instanceof Promise) && way?.ok !== true) held.value[Symbol.dispose]();
+    if (!(way instanceof Promise) && way?.ok !== true) held.value.leave();
   }
 }
 
@@ -114,7 +119,7 @@ async function foundLater(
     way = await finding;
     return way;
   } finally {
-    if (way?.ok !== true) held[Symbol.dispose]();
+    if (way?.ok !== true) held.leave();
   }
 }
 

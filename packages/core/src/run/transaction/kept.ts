@@ -132,7 +132,7 @@ export function heldByKept({
   held: { generation, slot, routed },
 }: KeptSession): Omit<HeldForSession, "lane"> {
   return {
-    generation: { generation: generation.generation, [Symbol.dispose]: nothing },
+    generation: { generation: generation.generation, leave: nothing, [Symbol.dispose]: nothing },
     slot: lent(slot),
     running: { [Symbol.dispose]: nothing },
     routed,

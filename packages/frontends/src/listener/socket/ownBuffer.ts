@@ -5,6 +5,7 @@
  * its handle, gets a socket anew. Where a version of Node has no such handle the socket stays as it is.
  */
 import { copied } from "@gateway/core/tool/copied.ts";
+import { Heard } from "@gateway/core/tool/heard.ts";
 import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
 
 /** As much as Node reads at once. All connections share it: what was read is copied out before anybody else reads. */
@@ -28,17 +29,18 @@ export function readingIntoOwn(accepted: Socket): Socket {
     writable: true,
     onread: {
       buffer,
-      callback: (count) => take(socket, copied(Buffer.allocUnsafe(count), buffer)),
+      callback: (count) => take(socket, copied(Buffer.allocUnsafe(count), buffer), heard),
     },
   };
   const socket = new Socket(options);
+  const heard = new Heard<Buffer>(socket);
   socket.once("close", () => accepted.destroy());
   return socket;
 }
 
 /** As Node's own sockets tell `data`, and as they keep it while nobody listens. False: read no more until it is asked for. */
-function take(socket: Socket, bytes: Buffer): boolean {
+function take(socket: Socket, bytes: Buffer, heard: Heard<Buffer>): boolean {
   if (socket.readableFlowing !== true || socket.readableLength > 0) return socket.push(bytes);
-  socket.emit("data", bytes);
+  heard.tell(bytes);
   return true;
 }
