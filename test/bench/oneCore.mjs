@@ -6,6 +6,7 @@
  * machine has it. The ways take turns.
  *
  * `BENCH_BEFORE=folder` adds the gateway of another build (a copy of `dist` beside it), `BENCH_SHARE` shortens the run,
+ * `BENCH_OWN_CORE=1` gives what is measured a core of its own, beside that of client and server.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -20,6 +21,7 @@ import {
   bareRelay,
   keepAwake,
   leastGateway,
+  pinBeside,
   pinTogether,
   rssOf,
   threadClock,
@@ -75,14 +77,16 @@ function server(port) {
 }
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
+const ownCore = process.env["BENCH_OWN_CORE"] !== undefined;
 keepAwake();
-pinTogether();
+if (ownCore) pinBeside();
+else pinTogether();
 for (const name of asked.length === 0 ? Object.keys(wires) : asked) {
   const rows = await wireRows(name, wires[name]);
   console.table(Object.fromEntries(rows.map(({ what, shown }) => [what, shown])));
   mkdirSync("bench", { recursive: true });
   const kept = rows.map(({ what, figures }) => ({ what, ...figures }));
-  writeFileSync(`bench/oneCore-${name}.json`, `${JSON.stringify(kept, null, 2)}\n`);
+  writeFileSync(`bench/${ownCore ? "ownCore" : "oneCore"}-${name}.json`, `${JSON.stringify(kept, null, 2)}\n`);
 }
 process.exit(0);
 

@@ -10,27 +10,31 @@ import { fileURLToPath } from "node:url";
 import { targets } from "./targets.mjs";
 
 const wires = { trino: "Trino", postgres: "PostgreSQL", mysql: "MySQL", clickhouse: "ClickHouse" };
+/** Those that are measured on a core of their own as well. */
+const relayedWires = ["postgres", "mysql"];
 const page = new URL("../../docs/reference/performance.md", import.meta.url);
 const baseline = JSON.parse(readFileSync(new URL("baseline.json", import.meta.url), "utf8"));
 
 if (process.argv.includes("--measure")) {
   for (const wire of Object.keys(wires)) run("oneCore.mjs", wire);
+  for (const wire of relayedWires) run("oneCore.mjs", wire, { BENCH_OWN_CORE: "1" });
   run("run.mjs", "memory");
 }
-const found = Object.fromEntries(Object.keys(wires).map((wire) => [wire, rowsOf(wire)]));
+const found = Object.fromEntries(Object.keys(wires).map((wire) => [wire, rowsOf("oneCore", wire)]));
+const ownCore = Object.fromEntries(relayedWires.map((wire) => [wire, rowsOf("ownCore", wire)]));
 writeFileSync(page, pageOf());
 console.log(`written: ${fileURLToPath(page)}`);
 
-function run(file, word) {
+function run(file, word, more = {}) {
   const program = fileURLToPath(new URL(file, import.meta.url));
-  const env = { BENCH_SHARE: "0.4", BENCH_SECONDS: "60", BENCH_WAYS: "memory", ...process.env };
+  const env = { BENCH_SHARE: "0.4", BENCH_SECONDS: "60", BENCH_WAYS: "memory", ...process.env, ...more };
   const { status } = spawnSync(process.execPath, [program, word], { env, stdio: "inherit" });
   if (status !== 0) throw new Error(`${file} ${word} ended with ${status}`);
 }
 
 /** Rows by what they are; undefined where the bench did not run here. */
-function rowsOf(wire) {
-  const file = `bench/oneCore-${wire}.json`;
+function rowsOf(cores, wire) {
+  const file = `bench/${cores}-${wire}.json`;
   if (!existsSync(file)) return undefined;
   const rows = JSON.parse(readFileSync(file, "utf8"));
   const by = (what) => rows.find((row) => row.what === what);
@@ -59,7 +63,7 @@ function pageOf() {
     "",
     "| What | Target | Found | | Floor, and what would be needed |",
     "| --- | --- | --- | --- | --- |",
-    ...targets(found).map(targetRow),
+    ...targets(found, ownCore).map(targetRow),
     "",
     "## What a change is held to",
     "",
@@ -96,6 +100,25 @@ function wirePart(name, wire, rows) {
       name,
       ways.map(([what, row]) => [what, row.addedMsAt]),
     ),
+    ...ownCorePart(ownCore[wire]),
+  ];
+}
+
+/** Where what a process does behind an answer is not what the next one waits for. */
+function ownCorePart(rows) {
+  if (rows === undefined) return [];
+  const { relay, least, gateway } = rows;
+  const ways = { "bare Node relay": relay, "the least of a gateway": least, gateway };
+  return [
+    "The same with a core of its own for what is measured, beside that of client and server (`BENCH_OWN_CORE=1`):",
+    "",
+    "| | Added, ms: p50 / p95 / p99 | Of the relay's |",
+    "| --- | --- | --- |",
+    ...Object.entries(ways).map(
+      ([what, { addedMsAt, addedToRelay }]) =>
+        `| ${what} | ${addedMsAt.join(" / ")} | ${addedToRelay.map((ratio) => ratio.toFixed(2)).join(" / ")} |`,
+    ),
+    "",
   ];
 }
 
