@@ -86,7 +86,10 @@ for (const name of asked.length === 0 ? Object.keys(wires) : asked) {
   console.table(Object.fromEntries(rows.map(({ what, shown }) => [what, shown])));
   mkdirSync("bench", { recursive: true });
   const kept = rows.map(({ what, figures }) => ({ what, ...figures }));
-  writeFileSync(`bench/${ownCore ? "ownCore" : "oneCore"}-${name}.json`, `${JSON.stringify(kept, null, 2)}\n`);
+  writeFileSync(
+    `bench/${ownCore ? "ownCore" : "oneCore"}-${name}.json`,
+    `${JSON.stringify(kept, null, 2)}\n`,
+  );
 }
 process.exit(0);
 

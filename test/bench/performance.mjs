@@ -27,7 +27,13 @@ console.log(`written: ${fileURLToPath(page)}`);
 
 function run(file, word, more = {}) {
   const program = fileURLToPath(new URL(file, import.meta.url));
-  const env = { BENCH_SHARE: "0.4", BENCH_SECONDS: "60", BENCH_WAYS: "memory", ...process.env, ...more };
+  const env = {
+    BENCH_SHARE: "0.4",
+    BENCH_SECONDS: "60",
+    BENCH_WAYS: "memory",
+    ...process.env,
+    ...more,
+  };
   const { status } = spawnSync(process.execPath, [program, word], { env, stdio: "inherit" });
   if (status !== 0) throw new Error(`${file} ${word} ended with ${status}`);
 }

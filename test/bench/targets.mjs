@@ -47,7 +47,8 @@ function relayed(found, ownCore) {
     const toRelay = rows?.gateway.addedToRelay;
     const alone = ownCore[wire]?.gateway.addedToRelay;
     const both = (at) =>
-      alone && `${alone[at].toFixed(2)} × with a core of its own, ${toRelay?.[at].toFixed(2)} × on theirs`;
+      alone &&
+      `${alone[at].toFixed(2)} × with a core of its own, ${toRelay?.[at].toFixed(2)} × on theirs`;
     return [
       {
         what: `${name}, added p50 beside a relay`,

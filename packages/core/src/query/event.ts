@@ -108,6 +108,8 @@ export interface WholeResult {
   readonly columns: ColumnsEvent;
   /** Undefined where there are no rows. */
   readonly batch: Batch | undefined;
+  /** Columns, rows and how it ended as a server of PostgreSQL wrote them to be passed on: RowDescription to CommandComplete. */
+  readonly written?: Uint8Array | undefined;
 }
 
 /** What a server of MySQL's family says of a statement at its end, for clients of its own protocol. */

@@ -30,6 +30,8 @@ describe("wholeAnswer", () => {
     expect(of(found?.tag)).toBe("SELECT 2");
     expect(of(found?.ready)).toBe("I");
     expect(of(found?.rows)).toBe(textOf(joined(messages.filter((one) => one[0] === 0x44))));
+    const passedOn = messages.filter((one) => [0x54, 0x44, 0x43].includes(one[0] ?? 0));
+    expect(of(found?.written)).toBe(textOf(joined(passedOn)));
     expect(of(found?.description)).toBe(textOf(described.subarray(5)));
   });
 

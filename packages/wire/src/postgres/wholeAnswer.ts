@@ -13,6 +13,8 @@ export interface WholeAnswer {
   readonly rows: { readonly start: number; readonly end: number; readonly count: number };
   /** The text of the CommandComplete, without its terminator. */
   readonly tag: { readonly start: number; readonly end: number };
+  /** From the description to how it ended, as whole messages. */
+  readonly written: { readonly start: number; readonly end: number };
   /** The body of the ReadyForQuery. */
   readonly ready: { readonly start: number; readonly end: number };
 }
@@ -58,6 +60,7 @@ export function wholeAnswer(bytes: Uint8Array, simple: boolean): WholeAnswer | u
     description,
     rows: { start: first, end: last, count },
     tag: { start: last + headBytes, end: completed - 1 },
+    written: { start: at, end: completed },
     ready: { start: completed + headBytes, end: ended },
   };
 }

@@ -13,6 +13,8 @@ export interface Whole {
   readonly rows: Uint8Array;
   readonly count: number;
   readonly tag: string;
+  /** All of it but the last message. */
+  readonly written: Uint8Array;
   readonly status: TransactionStatus;
 }
 
@@ -20,14 +22,21 @@ export interface Whole {
 export function readWhole(bytes: Uint8Array, simple: boolean): Whole | undefined {
   const found = wholeAnswer(bytes, simple);
   if (found === undefined) return undefined;
-  const { description, rows, tag: word, ready } = found;
+  const { description, rows, tag: word, written, ready } = found;
   const described = readDescription(bytes, description.start, description.end);
   const tag = repeatedText(bytes, word.start, word.end);
   const status = statusOf(bytes[ready.start]);
   if (described?.kind !== "rowDescription" || tag === undefined || status === undefined)
     return undefined;
   const { fields } = described;
-  return { fields, rows: bytes.subarray(rows.start, rows.end), count: rows.count, tag, status };
+  return {
+    fields,
+    rows: bytes.subarray(rows.start, rows.end),
+    count: rows.count,
+    tag,
+    written: bytes.subarray(written.start, written.end),
+    status,
+  };
 }
 
 function statusOf(letter: number | undefined): TransactionStatus | undefined {
@@ -44,10 +53,14 @@ function statusOf(letter: number | undefined): TransactionStatus | undefined {
 }
 
 /** The end of the statement, with its result. */
-export function doneWhole({ fields, rows, count, tag }: Whole, executionMs: number): DoneEvent {
+export function doneWhole(
+  { fields, rows, count, tag, written }: Whole,
+  executionMs: number,
+): DoneEvent {
   const batch: Batch | undefined =
     count === 0 ? undefined : { form: "native", format: "postgresRows", rows: count, bytes: rows };
   const stats = { queueMs: 0, executionMs, rows: count, bytes: rows.length };
-  const whole = { columns: { kind: "columns", columns: columnsOf(fields, true) }, batch } as const;
+  const columns = { kind: "columns", columns: columnsOf(fields, true) } as const;
+  const whole = { columns, batch, written };
   return { kind: "done", stats, commandTag: tag, whole };
 }

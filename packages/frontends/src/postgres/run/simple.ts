@@ -111,7 +111,7 @@ function tell({ stop, queryId }: Ran, place: ErrorPlace, out: Outbox): Failure |
     return { error: stop.error, place: queryId === undefined ? place : { ...place, queryId } };
   }
   if (stop.kind === "suspended") throw new Error("a simple query has no row limit");
-  out.put({ kind: "commandComplete", tag: stop.tag });
+  if (stop.told !== true) out.put({ kind: "commandComplete", tag: stop.tag });
   return undefined;
 }
 

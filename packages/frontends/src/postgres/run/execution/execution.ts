@@ -15,8 +15,10 @@ import type { Column } from "@gateway/core/type/type.ts";
 import type { ClientSession } from "../../session/clientSession.ts";
 import { encodeEvent } from "../../encode.ts";
 import type { Outbox } from "../../outbox.ts";
+import { passOn } from "./passOn.ts";
 import { ResultWriter, type Announce } from "./resultWriter.ts";
 import {
+  left,
   mostOf,
   nextOf,
   timeoutError,
@@ -150,9 +152,12 @@ export class Execution implements AsyncDisposable {
 
   /** Writes an answer as `step` does. A promise only where something is waited for: most answers are here whole. */
   answered(answer: Answer, wish: Step, over: Over): Stop | Promise<Stop> {
-    this.#take(answer);
-    if (this.#answered === undefined) return this.step(wish, over, { sent: 0 });
-    const end = this.#writeAnswer(wish);
+    const { aborted } = this.#controller.signal;
+    const passed = aborted ? undefined : passOn(answer, this.plan, wish, this.#parts);
+    if (passed === undefined) this.#take(answer);
+    if (passed === undefined && this.#answered === undefined)
+      return this.step(wish, over, { sent: 0 });
+    const end = passed ?? this.#writeAnswer(wish);
     if (!("kind" in end)) return this.step(wish, over, end);
     this.#limit?.[Symbol.dispose]();
     void this.#end();
@@ -390,10 +395,4 @@ export class Execution implements AsyncDisposable {
     if (signal.aborted && error.code === "query.cancelled") return abortError(signal);
     return this.plan.source?.errorOf(error) ?? error;
   }
-}
-
-/** Whoever gets a stream has to end it. */
-async function left(begun: ResultStream | Promise<Answer>): Promise<void> {
-  const answer = await begun;
-  if (Symbol.asyncIterator in answer) await answer.return();
 }

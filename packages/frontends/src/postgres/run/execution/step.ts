@@ -38,7 +38,13 @@ export function mostOf({ maxRows }: Step): number {
 
 /** Why a step ended, with the rows of this step. The caller sends the command tag. */
 export type Stop =
-  | { readonly kind: "complete"; readonly rows: number; readonly tag: string }
+  | {
+      readonly kind: "complete";
+      readonly rows: number;
+      readonly tag: string;
+      /** The client was sent the tag, with the result. */
+      readonly told?: true;
+    }
   | { readonly kind: "suspended"; readonly rows: number }
   | { readonly kind: "failed"; readonly error: GatewayError };
 
@@ -71,4 +77,10 @@ export function timeoutError(): GatewayError {
 export async function nextOf(events: ResultStream): Promise<ResultEvent | undefined> {
   const next = await events.next();
   return next.done === true ? undefined : next.value;
+}
+
+/** Whoever gets a stream has to end it. */
+export async function left(begun: ResultStream | Promise<Answer>): Promise<void> {
+  const answer = await begun;
+  if (Symbol.asyncIterator in answer) await answer.return();
 }
