@@ -1,6 +1,6 @@
 /** A statement that an engine was sent at once, and whose whole answer is likely to come in one piece. */
 import type { Course } from "./course.ts";
-import type { DoneEvent } from "./event.ts";
+import type { DoneEvent, ResultEvent, ResultStream } from "./event.ts";
 
 /** Whoever waits for an answer. */
 export interface Waiter {
@@ -16,4 +16,14 @@ export interface Asked {
   whole(): DoneEvent | undefined;
   /** What comes of it, event by event, where it did not come whole, or has to be cancelled. Whoever takes it begins it at once. */
   course(): Course;
+}
+
+/** Who reads a query whose client polls. Told without promises; none of it may throw, because the engine's socket calls it. */
+export interface PollReader {
+  /** The engine was asked. */
+  runs(event: ResultEvent): void;
+  /** All that there is to tell, which ended the query. */
+  whole(events: readonly ResultEvent[]): void;
+  /** It goes on as a stream, which is to be asked for its first event at once. */
+  goesOn(stream: ResultStream): void;
 }

@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../error.ts";
 import { Behind } from "../query/behind.ts";
-import type { Asked, Waiter } from "../query/asked.ts";
-import { waited, type Answer, type Course } from "../query/course.ts";
+import type { Answer } from "../query/course.ts";
 import type { DoneEvent, ResultEvent } from "../query/event.ts";
 import { err, ok } from "../result.ts";
-import { deferred } from "../tool/pause.ts";
 import { batchOf, columnOf } from "../type/build.ts";
 import { answerQuery } from "./answer.ts";
-import { planeOf, queryOf, type PlaneOptions, type TestPlane } from "./rig/plane.ts";
+import { Engine, planeAsking } from "./rig/engine.ts";
+import { queryOf, type PlaneOptions, type TestPlane } from "./rig/plane.ts";
 
 const columns = [columnOf("n", { kind: "integer", bits: 32, signed: true })];
 const batch = batchOf(columns, [[1n], [2n]]);
@@ -158,74 +157,12 @@ describe("a query that has to wait for something else", () => {
 
 const denied = gatewayError("policy.denied");
 
-/** An engine that answers when the test says so. */
-class Engine implements Asked {
-  readonly seen: string[] = [];
-  readonly #whole: DoneEvent | Error | undefined;
-  readonly #events: readonly ResultEvent[];
-  readonly #over = deferred<void>();
-  #waiter: Waiter | undefined;
-  signal: AbortSignal | undefined;
-
-  constructor(answer: DoneEvent | Error | undefined, events: readonly ResultEvent[] = []) {
-    this.#whole = answer;
-    this.#events = events;
-  }
-
-  wait(waiter: Waiter): void {
-    this.#waiter = waiter;
-  }
-
-  whole(): DoneEvent | undefined {
-    this.seen.push("whole");
-    if (this.#whole instanceof Error) throw this.#whole;
-    return this.#whole;
-  }
-
-  *course(): Course {
-    this.seen.push("course");
-    try {
-      if (this.signal?.aborted === true) {
-        this.seen.push("cancelled");
-        yield* waited(this.#over.promise);
-        yield { kind: "failed", error: gatewayError("query.cancelled") };
-      }
-      for (const event of this.#events) yield event;
-    } finally {
-      this.seen.push("ended");
-    }
-  }
-
-  says(): void {
-    this.#waiter?.came();
-  }
-
-  over(): void {
-    this.#over.resolve();
-  }
-}
-
 function asked(
   engine: Engine | undefined,
   options: Partial<PlaneOptions> = {},
   signal: AbortSignal = new AbortController().signal,
 ): { readonly plane: TestPlane; readonly answer: Promise<Answer> } {
-  const plane = planeOf({
-    clusters: {
-      main: async function* () {
-        yield done;
-      },
-    },
-    routesAtOnce: true,
-    slotsAtOnce: true,
-    ask: (_query, aborted) => {
-      if (engine === undefined) return undefined;
-      engine.seen.push("asked");
-      engine.signal = aborted;
-      return engine;
-    },
-    ...options,
-  });
+  const plane = planeAsking(engine, options);
   return { plane, answer: answerQuery(queryOf("q"), plane, signal) };
 }
 

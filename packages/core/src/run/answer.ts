@@ -4,10 +4,11 @@
  * resolves (docs/query-cost.md). Wherever anything else has to be waited for, the line of `run.ts` goes on from there.
  */
 import { gatewayError } from "../error.ts";
-import type { Asked, Waiter } from "../query/asked.ts";
+import type { Asked, PollReader, Waiter } from "../query/asked.ts";
 import type { Leaving } from "../query/behind.ts";
 import { answerOf, eventsOf, type Answer } from "../query/course.ts";
-import type { DoneEvent, LastEvent, ResultEvent } from "../query/event.ts";
+import { streamOf } from "../query/courseStream.ts";
+import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "../query/event.ts";
 import type { Query } from "../query/query.ts";
 import type { Slot } from "../query/slot.ts";
 import { courseOfQuery } from "./run.ts";
@@ -23,13 +24,27 @@ import { wishOf } from "./transaction/wish.ts";
 
 /** Begins a query. Resolves with all events where it needs no wait behind the first of them, and with their stream otherwise. */
 export function answerQuery(query: Query, plane: DataPlane, signal: AbortSignal): Promise<Answer> {
-  // What the one before left behind is what this one needs: its slot.
-  plane.behind?.run();
   const open = new OpenQuery(query, plane, signal, true);
-  const { pin, kept } = query.session;
-  const isPlain = pin === undefined && kept === undefined && !plane.draining();
-  if (!isPlain || wishOf(query) !== undefined) return answerOf(courseOfQuery(open, plane));
+  if (!isPlain(query, plane)) return answerOf(courseOfQuery(open, plane));
   return new Straight(open, plane).begin();
+}
+
+/** The same for a client that polls, and is told that its query runs: `reader` hears once of all of it, or of its stream. */
+export function startQuery(
+  query: Query,
+  plane: DataPlane,
+  signal: AbortSignal,
+  reader: PollReader,
+): void {
+  const open = new OpenQuery(query, plane, signal);
+  if (isPlain(query, plane)) new Straight(open, plane, reader).start(reader);
+  else reader.goesOn(streamOf(courseOfQuery(open, plane)));
+}
+
+function isPlain(query: Query, plane: DataPlane): boolean {
+  const { pin, kept } = query.session;
+  if (pin !== undefined || kept !== undefined || plane.draining()) return false;
+  return wishOf(query) === undefined;
 }
 
 class Straight implements Begun, Leaving, Waiter {
@@ -47,10 +62,12 @@ class Straight implements Begun, Leaving, Waiter {
   #isOver = false;
   #last: LastEvent | undefined;
   #resolve: ((answer: Answer | Promise<Answer>) => void) | undefined;
+  #reader: PollReader | undefined;
 
-  constructor(open: OpenQuery, plane: DataPlane) {
+  constructor(open: OpenQuery, plane: DataPlane, reader?: PollReader) {
     this.#open = open;
     this.#plane = plane;
+    this.#reader = reader;
   }
 
   begin(): Promise<Answer> {
@@ -69,6 +86,20 @@ class Straight implements Begun, Leaving, Waiter {
       this.#resolve = resolve;
       asked.wait(this);
     });
+  }
+
+  /** The same for a reader. */
+  start(reader: PollReader): void {
+    try {
+      this.#asked = this.#send();
+    } catch (bug) {
+      return this.#broke(bug);
+    }
+    const { signal, live } = this.#open;
+    if (this.#asked === undefined) return reader.goesOn(this.#stream());
+    signal.addEventListener("abort", this);
+    this.#asked.wait(this);
+    reader.runs({ kind: "progress", state: "running", stats: live.stats() });
   }
 
   /** As far as nothing has to be waited for: undefined where something has. */
@@ -120,7 +151,8 @@ class Straight implements Begun, Leaving, Waiter {
     const { signal } = this.#open;
     this.#waitNoMore();
     this.events = this.attempt?.follow(asked);
-    this.#resolve?.(answerOf(courseOfQuery(this.#open, this.#plane, this)));
+    if (this.#reader !== undefined) this.#reader.goesOn(this.#stream());
+    else this.#resolve?.(answerOf(courseOfQuery(this.#open, this.#plane, this)));
     // The engine's course has begun, and hears of it.
     if (signal.aborted) this.attempt?.free();
   }
@@ -174,6 +206,20 @@ class Straight implements Begun, Leaving, Waiter {
     else this.#end(last);
   }
 
+  #stream(): ResultStream {
+    return streamOf(courseOfQuery(this.#open, this.#plane, this));
+  }
+
+  /** Once: the client may have been told before everything was given back. */
+  #tell(events: readonly ResultEvent[]): void {
+    const reader = this.#reader;
+    const resolve = this.#resolve;
+    this.#reader = undefined;
+    this.#resolve = undefined;
+    if (reader !== undefined) reader.whole(events);
+    else resolve?.(events);
+  }
+
   /** Gives everything back, then tells the client. */
   #end(last: LastEvent): void {
     this.#isOver = true;
@@ -186,12 +232,5 @@ class Straight implements Begun, Leaving, Waiter {
     this.#way?.leave();
     this.#open.close(last);
     this.#tell(eventsOf(last));
-  }
-
-  /** Once: the client may have been told before everything was given back. */
-  #tell(events: readonly ResultEvent[]): void {
-    const resolve = this.#resolve;
-    this.#resolve = undefined;
-    resolve?.(events);
   }
 }

@@ -10,8 +10,9 @@ import type { AuthContext } from "../query/identity.ts";
 import type { QueryId } from "../query/query.ts";
 import { withAskedTags } from "./step/askedTags.ts";
 import type { DataPlane } from "./step/plane.ts";
+import type { BeginQuery } from "./poll/parked.ts";
 import { PolledQueries } from "./poll/polled.ts";
-import { answerQuery } from "./answer.ts";
+import { answerQuery, startQuery } from "./answer.ts";
 import { runQuery } from "./run.ts";
 import { tablesFor } from "./tables.ts";
 import { reachedIn, targetOf } from "./target.ts";
@@ -45,6 +46,8 @@ export function openDoor(plane: DataPlane): OpenDoor {
   const comments = plane.tagComments === true;
   const run: Door["run"] = (query, signal) =>
     runQuery(withAskedTags(query, comments), plane, signal);
+  const begin: BeginQuery = (query, signal, reader) =>
+    startQuery(withAskedTags(query, comments), plane, signal, reader);
   const polled = new PolledQueries(host);
 
   const noteRefusal: Door["refused"] = (code, { kind, user }, { frontend, address }) => {
@@ -78,7 +81,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     describe: (query, signal) => describeQuery(withAskedTags(query, comments), plane, signal),
     target: (query, signal) => targetOf(withAskedTags(query, comments), plane, signal),
     tables: (query, signal) => tablesFor(withAskedTags(query, comments), plane, signal),
-    start: (query) => polled.start(query, run),
+    start: (query) => polled.start(query, run, begin),
     resume: (id, owner) => polled.resume(id, owner),
     cancel: async (id, by) => {
       if (plane.live.get(id) !== undefined || siblings === undefined) return cancelHere(id, by);

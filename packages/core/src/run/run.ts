@@ -140,7 +140,8 @@ function* runAttempt(attempt: Attempt, slot: Slot, { open, way, begun }: Parts):
       sent === undefined && mayKeep(query, slot, way)
         ? yield* courseOf(keepAndRun({ attempt, way, query }, open))
         : yield* relay(sent ?? attempt.execute(query, open.whole), open.live, slot, {
-            quiet: open.whole,
+            // Of one that was sent its reader was told.
+            quiet: open.whole || sent !== undefined,
             asked: sent !== undefined,
           });
     attempt.ended(ended.last);

@@ -9,12 +9,19 @@ import { gatewayError, type GatewayError } from "../../error.ts";
 import type { AuthContext } from "../../query/identity.ts";
 import type { Absorb } from "../../port/door.ts";
 import type { Host } from "../../port/host.ts";
+import type { PollReader } from "../../query/asked.ts";
 import { Canceller, neverAborted } from "../../tool/canceller.ts";
+import { eventsOf } from "../../query/course.ts";
 import type { LastEvent, ResultEvent, ResultStream } from "../../query/event.ts";
 import type { Query, QueryId, Session } from "../../query/query.ts";
 
 /** Events read from an engine that goes on after its query was ended, before the stream is cut. */
 const drainedEventsMax = 64;
+
+/** Begins a query for a reader that is told without promises. */
+export type BeginQuery = (query: Query, signal: AbortSignal, reader: PollReader) => void;
+
+type Run = (query: Query, signal: AbortSignal) => ResultStream;
 
 /** What its queries need of a parking place. */
 export interface Parking {
@@ -33,12 +40,14 @@ interface Waiter {
 }
 
 /** A `PolledQuery` (polled.ts says what it promises) and what its parking place sees of it. */
-export class ParkedQuery {
+export class ParkedQuery implements PollReader {
   #query: Query;
   readonly owner: AuthContext;
   readonly #parking: Parking;
   /** Undefined once the stream has ended: what is kept for late polls is kept small. */
-  #running: { readonly controller: Canceller; readonly stream: ResultStream } | undefined;
+  #running: { readonly controller: Canceller; stream: ResultStream | undefined } | undefined;
+  readonly #run: Run;
+  readonly #begin: BeginQuery | undefined;
   /** The stream has ended and everything it held was given back. */
   #isOver = false;
   #onOver: (() => void) | undefined;
@@ -48,8 +57,9 @@ export class ParkedQuery {
   /** Outlives waits that end in time: a timer for each of them would cost more than the event. */
   #alarm: Disposable | undefined;
   #alarmMs = 0;
-  /** An event that came while nobody asked. */
-  #parked: ResultEvent | undefined;
+  /** Events that came while nobody asked, from `#parkedAt` on: one, or what is left of a result that came whole. */
+  #parked: readonly ResultEvent[] = none;
+  #parkedAt = 0;
   #reading = false;
   #ending: GatewayError | undefined;
   #drained = 0;
@@ -58,17 +68,16 @@ export class ParkedQuery {
   #forgotten = false;
   askedMs: number;
 
-  constructor(
-    query: Query,
-    run: (query: Query, signal: AbortSignal) => ResultStream,
-    parking: Parking,
-  ) {
+  constructor(query: Query, run: Run, parking: Parking, begin?: BeginQuery) {
     this.#query = query;
     this.owner = query.session.identity;
     this.#parking = parking;
     this.askedMs = parking.host.clock.nowMs();
     const controller = new Canceller();
-    this.#running = { controller, stream: run(query, controller.signal) };
+    this.#run = run;
+    this.#begin = begin;
+    const stream = begin === undefined ? run(query, controller.signal) : undefined;
+    this.#running = { controller, stream };
   }
 
   get query(): Query {
@@ -114,10 +123,8 @@ export class ParkedQuery {
       this.cancel();
       return nothing;
     }
-    const parked = this.#parked;
-    this.#parked = undefined;
-    if (parked !== undefined && absorb?.(parked) !== true) {
-      return Promise.resolve(this.#give(parked));
+    for (let parked = this.#unpark(); parked !== undefined; parked = this.#unpark()) {
+      if (absorb?.(parked) !== true) return Promise.resolve(this.#give(parked));
     }
     return this.#wait(waitMs, signal, absorb);
   }
@@ -133,9 +140,12 @@ export class ParkedQuery {
 
   /** Ends the query unless it is over; its last event says why. */
   end(reason: GatewayError): void {
+    const rest = this.#parked[this.#parkedAt];
+    const hasMore = rest !== undefined && !isLast(rest);
+    if (this.#running === undefined && hasMore) this.#park([{ kind: "failed", error: reason }]);
     if (this.#ending !== undefined || this.#running === undefined) return;
     this.#ending = reason;
-    if (this.#parked !== undefined && !isLast(this.#parked)) this.#parked = undefined;
+    if (hasMore) this.#park(none);
     this.#running.controller.abort(reason);
     // Nobody may ever ask again, and only a read stream gives back its slot.
     this.#read();
@@ -203,9 +213,37 @@ export class ParkedQuery {
 
   /** Reads one event unless that is under way. The stream never rejects; if it does, that is a bug. */
   #read(): void {
-    if (this.#reading || this.#running === undefined) return;
+    const running = this.#running;
+    if (this.#reading || running === undefined) return;
     this.#reading = true;
-    this.#running.stream.next().then(this.#stepped, this.#broke);
+    const { signal } = running.controller;
+    if (running.stream === undefined && this.#waiter?.absorb !== undefined) {
+      this.#begin?.(this.#query, signal, this);
+      return;
+    }
+    running.stream ??= this.#run(this.#query, signal);
+    running.stream.next().then(this.#stepped, this.#broke);
+  }
+
+  /** The engine was asked, and nothing came yet. */
+  runs(event: ResultEvent): void {
+    this.#waiter?.absorb?.(event);
+  }
+
+  /** The query is over, with all of its events. */
+  whole(events: readonly ResultEvent[]): void {
+    this.#reading = false;
+    this.#over();
+    this.#park(events);
+    this.#close();
+    this.#offerParked();
+  }
+
+  /** Its events come one by one. */
+  goesOn(stream: ResultStream): void {
+    if (this.#running === undefined) return;
+    this.#running.stream = stream;
+    stream.next().then(this.#stepped, this.#broke);
   }
 
   readonly #stepped = (step: IteratorResult<ResultEvent, void>): void => {
@@ -242,15 +280,44 @@ export class ParkedQuery {
 
   #finish(last: LastEvent): void {
     const stream = this.#running?.stream;
+    this.#over();
+    // Rows that come behind its end are not wanted.
+    this.#park(this.#ending === undefined ? eventsOf(last) : [last]);
+    this.#offerParked();
+    // The generator may still have to run its end (a `finally` behind its last `yield`).
+    stream?.return().then(this.#stepped, this.#broke);
+  }
+
+  /** Nothing of the query is left to run. */
+  #over(): void {
     this.#running = undefined;
     this.#query = withoutCredential(this.#query);
     this.#alarm?.[Symbol.dispose]();
     this.#alarm = undefined;
     if (this.#forgotten) this.#parking.forget(this.query.id);
-    if (this.#waiter === undefined) this.#parked = last;
-    else this.#answer(last);
-    // The generator may still have to run its end (a `finally` behind its last `yield`).
-    stream?.return().then(this.#stepped, this.#broke);
+  }
+
+  #park(events: readonly ResultEvent[]): void {
+    this.#parked = events;
+    this.#parkedAt = 0;
+  }
+
+  #unpark(): ResultEvent | undefined {
+    const event = this.#parked[this.#parkedAt];
+    if (event === undefined) return undefined;
+    this.#parkedAt += 1;
+    if (this.#parkedAt === this.#parked.length) this.#park(none);
+    return event;
+  }
+
+  /** Answers the waiter with what it does not absorb. */
+  #offerParked(): void {
+    while (this.#waiter !== undefined) {
+      const { absorb } = this.#waiter;
+      const event = this.#unpark();
+      if (event === undefined) return;
+      if (absorb?.(event) !== true) return this.#answer(event);
+    }
   }
 
   #close(): void {
@@ -259,12 +326,13 @@ export class ParkedQuery {
   }
 
   #offer(event: ResultEvent): void {
-    if (this.#waiter === undefined) this.#parked = event;
+    if (this.#waiter === undefined) this.#park([event]);
     else if (this.#waiter.absorb?.(event) === true) this.#read();
     else this.#answer(event);
   }
 }
 
+const none: readonly ResultEvent[] = [];
 const nothing: Promise<undefined> = Promise.resolve(undefined);
 const noCredential: Session["credential"] = { kind: "none" };
 

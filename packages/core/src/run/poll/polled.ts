@@ -14,7 +14,7 @@ import { err, ok, type Result } from "../../result.ts";
 import { Aged } from "../../tool/aged.ts";
 import { Cells } from "../../tool/cells.ts";
 import type { ResultStream } from "../../query/event.ts";
-import { ParkedQuery, type Parking } from "./parked.ts";
+import { ParkedQuery, type BeginQuery, type Parking } from "./parked.ts";
 import type { Query, QueryId } from "../../query/query.ts";
 
 export interface PolledLimits {
@@ -74,12 +74,15 @@ export class PolledQueries {
     return this.#queries.size + this.#seen.size;
   }
 
-  /** Parks a query at its start; `run` is called at once and read from the first `next` on. Never refuses: a query over the limit fails with its first event. */
-  start(query: Query, run: RunQuery): PolledQuery {
+  /**
+   * Parks a query at its start; `run` is called at once and read from the first `next` on. Never refuses: a query over the
+   * limit fails with its first event. `begin` is called in the place of `run`, with the first `next` that absorbs.
+   */
+  start(query: Query, run: RunQuery, begin?: BeginQuery): PolledQuery {
     this.#forgetSeen();
     const refusal = this.#refusal();
     if (refusal !== undefined) return new ParkedQuery(query, failing(refusal), this.#parking);
-    const parked = new ParkedQuery(query, run, this.#parking);
+    const parked = new ParkedQuery(query, run, this.#parking, begin);
     this.#queries.set(query.id, parked);
     this.#sweeping ??= this.#sweepLater();
     return parked;

@@ -25,6 +25,8 @@ export class OpenQuery implements Underway {
 
   /** Puts the query on the live list. Every opened query is closed exactly once. */
   constructor(query: Query, plane: DataPlane, client: AbortSignal, whole: boolean = false) {
+    // What the one before left behind its answer is what this one needs: its slot.
+    plane.behind?.run();
     this.query = query;
     this.whole = whole;
     this.live = plane.live.open(query, plane.host.clock, client);
