@@ -11,6 +11,7 @@ import type {
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Asked } from "@gateway/core/query/asked.ts";
 import type { Course } from "@gateway/core/query/course.ts";
 import { streamOf } from "@gateway/core/query/courseStream.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
@@ -26,7 +27,8 @@ import { TrinoHttp } from "./client/http.ts";
 import { beginTransaction } from "./lane.ts";
 import { callersOf } from "./identity.ts";
 import { Listing } from "./listing.ts";
-import { runStatement, type RunContext } from "./client/run.ts";
+import { AskedStatement } from "./client/asked.ts";
+import { runStatement, type EngineStatement, type RunContext } from "./client/run.ts";
 import { headsOf, ownHeaders, type HeadOf, type RequestHead } from "./client/session.ts";
 import { placedStatement, sentStatement } from "./sql/statement.ts";
 
@@ -63,7 +65,9 @@ class TrinoBackend implements Backend {
   constructor(cluster: string, config: TrinoConfig, context: RunContext) {
     const callers = callersOf(config);
     const own =
-      callers.own === undefined ? undefined : { headers: ownHeaders, caller: callers.own };
+      callers.own === undefined
+        ? undefined
+        : { headers: ownHeaders, tags: undefined, caller: callers.own };
     this.cluster = cluster;
     this.#context = context;
     this.#headOf = headsOf(config, callers);
@@ -82,22 +86,27 @@ class TrinoBackend implements Backend {
   }
 
   *course(query: Identified, signal: AbortSignal): Course {
+    const statement = this.#statementOf(query);
+    if (statement.ok) yield* runStatement(this.#context, statement.value, signal);
+    else yield { kind: "failed", error: statement.error };
+  }
+
+  ask(query: Identified, signal: AbortSignal): Asked | undefined {
+    if (signal.aborted || this.#closed !== undefined) return undefined;
+    const statement = this.#statementOf(query);
+    return statement.ok ? new AskedStatement(this.#context, statement.value, signal) : undefined;
+  }
+
+  #statementOf(query: Identified): Result<EngineStatement, GatewayError> {
     const head = this.#headOf(query);
-    if (!head.ok) {
-      yield { kind: "failed", error: head.error };
-      return;
-    }
+    if (!head.ok) return head;
     const sent = sentStatement(query);
-    if (!sent.ok) {
-      yield { kind: "failed", error: sent.error };
-      return;
-    }
+    if (!sent.ok) return sent;
     const { sql, offset } = sent.value;
-    const { headers, caller } = head.value;
+    const { headers, tags, caller } = head.value;
     const { session, takes } = query;
     const native = takes.includes("trinoData");
-    const statement = { sql, offset, headers, caller, session, native };
-    yield* runStatement(this.#context, statement, signal);
+    return ok({ sql, offset, headers, tags, caller, session, native });
   }
 
   async describe(

@@ -42,7 +42,7 @@ const aboutSession: ReadonlySet<StatementKind> = new Set([
 export async function describeStatement(
   context: RunContext,
   text: string,
-  { headers, caller }: RequestHead,
+  { headers, tags, caller }: RequestHead,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
   const { kind } = classifyStatement(text, "trino");
@@ -55,11 +55,12 @@ export async function describeStatement(
     return err(gatewayError("query.unsupported", { message }));
   }
   const prepared = withHeader(headers, requestHeader.preparedStatement, `${name}=${encoded}`);
-  const ask = (sql: string) => askOwn(context, { sql, headers: prepared, caller, rowsMax }, signal);
+  const ask = (sql: string) =>
+    askOwn(context, { sql, headers: prepared, tags, caller, rowsMax }, signal);
   const input = await ask(`DESCRIBE INPUT ${name}`);
   if (!input.ok)
     return err(
-      await refusal(context, { placed: placed.value, headers, caller }, input.error, signal),
+      await refusal(context, { placed: placed.value, headers, tags, caller }, input.error, signal),
     );
   const parameters = parametersOf(input.value.rows, placed.value);
   if (!answering.has(kind)) return ok({ parameters, columns: [] });
@@ -94,13 +95,13 @@ const prepare = `PREPARE ${name} FROM\n`;
 /** Trino refuses a header with a broken statement as a whole, so the statement itself is asked for its error. */
 async function refusal(
   context: RunContext,
-  { placed, headers, caller }: RequestHead & { readonly placed: Placed & Sent },
+  { placed, headers, tags, caller }: RequestHead & { readonly placed: Placed & Sent },
   error: GatewayError,
   signal: AbortSignal,
 ): Promise<GatewayError> {
   if (error.code !== "query.invalid") return placedError(error, placed);
   const sql = prepare + placed.sql;
-  const answer = await askOwn(context, { sql, headers, caller, rowsMax }, signal);
+  const answer = await askOwn(context, { sql, headers, tags, caller, rowsMax }, signal);
   if (answer.ok) return placedError(error, placed);
   const { position } = answer.error;
   if (position === undefined || position <= prepare.length) return answer.error;

@@ -19,7 +19,7 @@ const explain = "EXPLAIN (TYPE DISTRIBUTED, FORMAT JSON) ";
 export async function estimateStatement(
   context: RunContext,
   query: Identified,
-  { headers, caller }: RequestHead,
+  { headers, tags, caller }: RequestHead,
   signal: AbortSignal,
 ): Promise<Result<ScanEstimate, GatewayError>> {
   const placed = placedFor(query);
@@ -31,7 +31,7 @@ export async function estimateStatement(
   const sent = sentPlaced({ ...placed.value, sql: scanning.sql }, query.parameters);
   if (!sent.ok) return sent;
   const { sql, offset } = sent.value;
-  const asked = { sql: explain + sql, headers, caller, rowsMax: 1 };
+  const asked = { sql: explain + sql, headers, tags, caller, rowsMax: 1 };
   const answer = await askOwn(context, asked, signal);
   if (!answer.ok) return err(behindExplain(answer.error, scanning, offset));
   return ok(plannedBytes(textOf(answer.value.rows[0]?.[0])));

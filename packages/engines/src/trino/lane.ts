@@ -176,8 +176,8 @@ class TransactionLane implements PinnedLane {
   }
 }
 
-function within({ headers, caller }: RequestHead, id: string): RequestHead {
-  return { headers: withHeader(headers, requestHeader.transactionId, id), caller };
+function within({ headers, tags, caller }: RequestHead, id: string): RequestHead {
+  return { headers: withHeader(headers, requestHeader.transactionId, id), tags, caller };
 }
 
 function nothing(): void {}

@@ -7,8 +7,8 @@ export interface HttpRequest {
   readonly method: "GET" | "POST" | "DELETE";
   /** Path and query, from `/` on. */
   readonly path: string;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
+  /** Names and values in turn, or the lines that were written of them. */
+  readonly headers: readonly string[] | HeaderLines;
   /** Text that is sent as UTF-8, or bytes that are sent as they come; undefined for none. */
   readonly body: string | AsyncIterable<Uint8Array> | undefined;
 }
@@ -22,6 +22,23 @@ export interface WritableRequest {
   readonly bodyBytes: number;
   /** What follows the head in chunks. */
   readonly pieces: AsyncIterable<Uint8Array> | undefined;
+}
+
+/** Headers that were judged once for several requests. */
+export class HeaderLines {
+  /** Each with its end; undefined where HTTP can not carry them. */
+  readonly text: string | undefined;
+
+  constructor(text: string | undefined) {
+    this.text = text;
+  }
+
+  /** With those behind it. */
+  with(headers: readonly string[]): HeaderLines {
+    const { text } = this;
+    const more = text === undefined ? undefined : linesOf(headers);
+    return new HeaderLines(text === undefined || more === undefined ? undefined : text + more);
+  }
 }
 
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
@@ -43,7 +60,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** The lines of lists of headers that were written: the requests of a statement have one list. */
+/** The lines of lists of headers that were written: a login's requests have one list. */
 const writtenLists = new WeakMap<readonly string[], string>();
 
 /** `host`: of the origin, with its port when it is not that of the protocol. Undefined for a request that HTTP can not carry. */
@@ -52,12 +69,8 @@ export function writableRequest(
   host: string,
 ): WritableRequest | undefined {
   if (!plainPath.test(path)) return undefined;
-  let lines = writtenLists.get(headers);
-  if (lines === undefined) {
-    lines = linesOf(headers);
-    if (lines === undefined) return undefined;
-    writtenLists.set(headers, lines);
-  }
+  const lines = headers instanceof HeaderLines ? headers.text : writtenOf(headers);
+  if (lines === undefined) return undefined;
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}`;
   if (typeof body !== "string") {
     return {
@@ -73,7 +86,16 @@ export function writableRequest(
   return { head: `${head}\r\n`, body, bodyBytes, pieces: undefined };
 }
 
-function linesOf(headers: readonly string[]): string | undefined {
+function writtenOf(headers: readonly string[]): string | undefined {
+  const known = writtenLists.get(headers);
+  if (known !== undefined) return known;
+  const lines = linesOf(headers);
+  if (lines !== undefined) writtenLists.set(headers, lines);
+  return lines;
+}
+
+/** Undefined for those that HTTP can not carry. */
+export function linesOf(headers: readonly string[]): string | undefined {
   if (headers.length % 2 !== 0) return undefined;
   let lines = "";
   for (let at = 0; at < headers.length; at += 2) {

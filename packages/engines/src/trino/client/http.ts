@@ -10,6 +10,7 @@ import { requestHeader } from "@gateway/wire/trino/headers.ts";
 import type { ResponseHeaders } from "@gateway/wire/http/responseHead.ts";
 import type { Answering } from "../../connect/http1/connection.ts";
 import { Http1Pool, type Asked } from "../../connect/http1/pool.ts";
+import { HeaderLines, linesOf } from "../../connect/http1/request.ts";
 import type { TlsTrust } from "../../connect/tls.ts";
 import type { TrinoConfig } from "../config.ts";
 import type { Caller } from "../identity.ts";
@@ -26,7 +27,7 @@ declare const identified: unique symbol;
  * All headers of a request, with those of its caller. Only `TrinoHttp.headersOf` makes them, so no request
  * goes out without a caller.
  */
-export type SentHeaders = HeaderList & { readonly [identified]: true };
+export type SentHeaders = HeaderLines & { readonly [identified]: true };
 
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "DELETE";
@@ -65,6 +66,8 @@ export class TrinoHttp {
   readonly #control: Http1Pool;
   readonly #encodings: string;
   readonly #watch: StallWatch;
+  /** Of lists of headers that come again, for the service account: a user's credential is not kept. */
+  readonly #written = new WeakMap<HeaderList, Written>();
 
   constructor(config: TrinoConfig, tls: TlsTrust, host: Host) {
     this.origin = new URL(config.endpoint).origin;
@@ -77,8 +80,23 @@ export class TrinoHttp {
     this.#control = new Http1Pool({ ...common, connectionsMax: controlConnectionsMax }, host);
   }
 
-  /** Headers with those of the caller, which nothing in `headers` replaces; nobody may ask for what the server shows to everyone. */
-  headersOf(headers: HeaderList, caller: Caller | "nobody"): SentHeaders {
+  /**
+   * Headers with those of the caller, which nothing in `headers` replaces; nobody may ask for what the server shows to
+   * everyone. `tags` are the statement's own, for a list that other statements have as well.
+   */
+  headersOf(headers: HeaderList, caller: Caller | "nobody", tags?: string): SentHeaders {
+    const known = this.#written.get(headers);
+    let lines = known?.caller === caller ? known.lines : undefined;
+    if (lines === undefined) {
+      lines = new HeaderLines(this.#linesOf(headers, caller));
+      const isKept = caller !== "nobody" && caller.mode === "serviceAccount";
+      if (isKept) this.#written.set(headers, { caller, lines });
+    }
+    const sent = tags === undefined ? lines : lines.with([requestHeader.clientTags, tags]);
+    return sent as SentHeaders;
+  }
+
+  #linesOf(headers: HeaderList, caller: Caller | "nobody"): string | undefined {
     const sent = ["accept-encoding", this.#encodings];
     for (let at = 0; at + 1 < headers.length; at += 2) {
       const name = headers[at] ?? "";
@@ -89,7 +107,7 @@ export class TrinoHttp {
       const { authorization } = caller;
       if (authorization !== undefined) sent.push("authorization", authorization.reveal());
     }
-    return sent as readonly string[] as SentHeaders;
+    return linesOf(sent);
   }
 
   /** As `send`, for those who wait. Never rejects. */
@@ -121,6 +139,11 @@ export class TrinoHttp {
     await Promise.all([this.#statements.close(), this.#control.close()]);
     this.#watch.close();
   }
+}
+
+interface Written {
+  readonly caller: Caller;
+  readonly lines: HeaderLines;
 }
 
 /** Headers that are decided here: what we read, and who asks. */

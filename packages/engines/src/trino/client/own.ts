@@ -25,6 +25,7 @@ export interface OwnResult {
 export interface OwnStatement {
   readonly sql: string;
   readonly headers: HeaderList;
+  readonly tags: string | undefined;
   readonly caller: Caller;
   readonly rowsMax: number;
 }

@@ -1,4 +1,4 @@
-/** One statement's answers as the events of the port. */
+/** One statement's answers as the events of the port. One whose answers came without a course goes on here (asked.ts). */
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { courseOf, waited, type Course } from "@gateway/core/query/course.ts";
@@ -8,6 +8,7 @@ import type {
   EngineWork,
   QueryStats,
   ResultEvent,
+  WholeResult,
 } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -16,7 +17,12 @@ import type { Column } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
 import { jsonSpan, valueOfSpan, type Span } from "@gateway/wire/trino/clientPage.ts";
 import { columnsOf, isOutcome } from "../page/columns.ts";
-import { StatementClient, type PageResponse, type Submission } from "./statementClient.ts";
+import {
+  StatementClient,
+  type PageResponse,
+  type PageResult,
+  type Submission,
+} from "./statementClient.ts";
 import { errorOf, readFailure } from "../errors.ts";
 import type { TrinoHttp } from "./http.ts";
 import * as limits from "../limits.ts";
@@ -55,13 +61,39 @@ export function* runStatement(
   }
   const statementClient = new StatementClient(context.http, context.host, statement, signal);
   statement.begun?.(statementClient);
-  const reading = new Reading(context, statement);
+  yield* followed({ statementClient, reading: new Reading(context, statement), signal });
+}
+
+/** A statement under way. */
+export interface Running {
+  readonly statementClient: StatementClient;
+  readonly reading: Reading;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it already: events of answers that were read, and how the last of those ended it. */
+export interface Came {
+  readonly events: readonly ResultEvent[];
+  /** An answer that was taken and not read. */
+  readonly taken: PageResult | undefined;
+  readonly error: GatewayError | undefined;
+}
+
+/** The rest of a statement, to its end in the engine. */
+export function* followed({ statementClient, reading, signal }: Running, came?: Came): Course {
   try {
-    for (;;) {
+    if (came !== undefined) {
+      for (const event of came.events) yield event;
+      if (came.error !== undefined) {
+        yield { kind: "failed", error: came.error };
+        return;
+      }
+    }
+    for (let taken = came?.taken; ; taken = undefined) {
       // What is there already is not awaited: a promise costs memory and a turn of the loop.
-      const due = statementClient.heard();
+      const due = taken === undefined ? statementClient.heard() : undefined;
       if (due !== undefined) yield* waited(due);
-      const answer = statementClient.take();
+      const answer = taken ?? statementClient.take();
       if (answer === undefined) {
         yield reading.done();
         return;
@@ -97,7 +129,7 @@ interface Read {
 }
 
 /** What is known of a result while its answers come in. */
-class Reading {
+export class Reading {
   readonly #context: RunContext;
   readonly #statement: EngineStatement;
   readonly #changes: ChangeReader;
@@ -122,10 +154,11 @@ class Reading {
     this.#saidMs = this.#startedMs;
   }
 
-  done(): DoneEvent {
+  /** `whole`: the result, where nobody was given it before. */
+  done(whole?: WholeResult): DoneEvent {
     const updateType = this.#updateType;
     const updateCount = this.#updateCount;
-    return { kind: "done", stats: this.#stats(), updateType, updateCount };
+    return { kind: "done", stats: this.#stats(), updateType, updateCount, whole };
   }
 
   /** Reads one answer. */
@@ -175,6 +208,8 @@ class Reading {
     const nowMs = this.#context.host.clock.nowMs();
     const last = page.nextUri === undefined;
     if (!last && nowMs - this.#saidMs < limits.progressMs) return undefined;
+    // Who was not told of the engine's work while it ran is not told at the end: most statements are over before.
+    if (last && this.#work === undefined) return undefined;
     this.#saidMs = nowMs;
     const stats = statsOf(bytes, page.stats);
     this.#work = stats?.work ?? this.#work;
@@ -239,7 +274,7 @@ function ended(events: readonly ResultEvent[], error: GatewayError | undefined):
   return { events, spooled: undefined, error };
 }
 
-const openArray = 0x5b;
+export const openArray = 0x5b;
 
 function unreadable(detail: string): GatewayError {
   return gatewayError("engine.broken", { detail });

@@ -68,6 +68,36 @@ describe("a statement's headers", () => {
     );
   });
 
+  it("are those of each statement, also where its client sends the same ones again", async () => {
+    await using backend = await backendOf({ catalog: "own" });
+    const again = trinoClient({ "x-trino-source": "bi" });
+    const sent = async (session: Partial<Session>, id: string, more: Partial<Identified> = {}) => {
+      const query = {
+        ...identifiedOf("select 1", [], session),
+        id: id as Identified["id"],
+        ...more,
+      };
+      await eventsOf(backend, query);
+      const { headers } = posts().at(-1) ?? {};
+      const [tags, catalog] = [headers?.["x-trino-client-tags"], headers?.["x-trino-catalog"]];
+      return [tags, catalog, headers?.["x-trino-source"], headers?.["x-trino-session"]];
+    };
+    expect(await sent(again, "a")).toEqual(["gateway/suite/0/a", "own", "bi", undefined]);
+    expect(await sent(again, "b")).toEqual(["gateway/suite/0/b", "own", "bi", undefined]);
+    const elsewhere = { ...again, catalog: "other" };
+    expect(await sent(elsewhere, "c")).toEqual(["gateway/suite/0/c", "other", "bi", undefined]);
+    const settings = { ...again, settings: new Map([["x", "1"]]) };
+    expect(await sent(settings, "d")).toEqual(["gateway/suite/0/d", "own", "bi", "x=1"]);
+    const limited = { maxExecutionMs: 5 };
+    expect((await sent(again, "e", limited))[3]).toBe("query_max_run_time=5ms");
+    const takes = { takes: ["trinoData"] as const };
+    await sent(again, "f", takes);
+    expect(posts().at(-1)?.headers["x-trino-client-capabilities"]).toBe("");
+    expect(await sent({ ...again, tags: new Map([["t", ""]]) }, "g")).toContain(
+      "t,gateway/suite/0/g",
+    );
+  });
+
   it("name the client's user for attribution, in letters that a header can carry", async () => {
     await using backend = await backendOf();
     const identity = { user: "J\u00f6rg\r\nx", groups: [], roles: [], method: "none" } as const;
@@ -208,13 +238,19 @@ describe("an answer", () => {
     expect(fake.seen[0]?.headers["accept-encoding"]).toBe("gzip");
   });
 
-  it("ends with what the engine counted", async () => {
+  it("ends with what the engine counted where it was told while it ran", async () => {
+    const host = hostOf();
+    let nowMs = 0;
+    // Progress is due at every look.
+    const clock = { ...host.clock, nowMs: () => (nowMs += 600) };
+    const config = trinoConfig.parse({ engine: "trino", endpoint: fake.origin });
+    await using slow = valueOf(await open("session", config, { ...host, clock }));
+    const work = { splitsDone: 2, cpuMs: 7, rowsRead: 11, percent: 66.6 };
+    expect((await ran(slow, "select 1")).last).toMatchObject({ stats: { rows: 1, work } });
     await using backend = await backendOf();
     const { last } = await ran(backend, "select 1");
-    expect(last).toMatchObject({
-      kind: "done",
-      stats: { rows: 1, work: { splitsDone: 2, cpuMs: 7, rowsRead: 11, percent: 66.6 } },
-    });
+    expect(last).toMatchObject({ kind: "done", stats: { rows: 1 } });
+    expect(last?.kind === "done" && last.stats.work).toBeUndefined();
   });
 
   it("is passed on untouched to a client that takes Trino's rows", async () => {

@@ -24,8 +24,10 @@ import { maySetRunTime, runTimeOf, runTimeProperty } from "./runTime.ts";
 
 /** Everything of a request but its statement. */
 export interface RequestHead {
-  /** What it says beside its statement and its caller. */
+  /** What it says beside its statement, its tags and its caller. */
   readonly headers: HeaderList;
+  /** Undefined where they stand among the headers. */
+  readonly tags: string | undefined;
   readonly caller: Caller;
 }
 
@@ -75,6 +77,7 @@ export type HeadOf = (query: Identified) => Result<RequestHead, GatewayError>;
 
 /** Heads for the statements of a cluster. */
 export function headsOf(config: TrinoConfig, callers: Callers): HeadOf {
+  const lists = new WeakMap<Session["headers"], Said>();
   return (query) => {
     const caller = callers.of(query);
     if (!caller.ok) return caller;
@@ -83,8 +86,42 @@ export function headsOf(config: TrinoConfig, callers: Callers): HeadOf {
       const message = `${runTimeProperty} can be set with SET SESSION only: the group limits it`;
       return err(gatewayError("query.unsupported", { message }));
     }
-    return ok({ headers: statementHeaders(config, query), caller: caller.value });
+    const headers = headersIn(lists, config, query);
+    return ok({ headers, tags: tagsOf(query), caller: caller.value });
   };
+}
+
+/** What a statement's headers follow from beside those of its client, and the list. No session is kept: it has a credential. */
+interface Said extends Pick<Session, "catalog" | "schema" | "settings"> {
+  readonly user: string;
+  readonly maxExecutionMs: number | undefined;
+  readonly native: boolean;
+  readonly headers: HeaderList;
+}
+
+/** A client of Trino's own that sends the same headers again has the same list, whose lines are then written once. */
+function headersIn(
+  lists: WeakMap<Session["headers"], Said>,
+  config: TrinoConfig,
+  query: Identified,
+): HeaderList {
+  const { session, maxExecutionMs } = query;
+  // What other clients set changes in place.
+  if (session.frontend !== "trinoHttp") return statementHeaders(config, query);
+  const native = query.takes.includes("trinoData");
+  const known = lists.get(session.headers);
+  const isSame = known?.maxExecutionMs === maxExecutionMs && known?.native === native;
+  if (known !== undefined && isSame && areSame(known, session)) return known.headers;
+  const headers = statementHeaders(config, query);
+  const { catalog, schema, settings, identity } = session;
+  const said = { catalog, schema, settings, user: identity.user, maxExecutionMs, native, headers };
+  lists.set(session.headers, said);
+  return headers;
+}
+
+function areSame(known: Said, { catalog, schema, settings, identity }: Session): boolean {
+  const isSamePlace = known.catalog === catalog && known.schema === schema;
+  return isSamePlace && known.settings === settings && known.user === identity.user;
 }
 
 function statementHeaders(config: TrinoConfig, query: Identified): HeaderList {
@@ -94,8 +131,6 @@ function statementHeaders(config: TrinoConfig, query: Identified): HeaderList {
   const headers: string[] = [
     requestHeader.source,
     source ?? `gateway/${session.frontend}`,
-    requestHeader.clientTags,
-    tagsOf(query),
     requestHeader.clientCapabilities,
     capabilitiesOf(query),
     "user-agent",

@@ -34,6 +34,8 @@ import { headerValue } from "./session.ts";
 export interface Submission {
   readonly sql: string;
   readonly headers: HeaderList;
+  /** Client tags that are not among the headers. */
+  readonly tags: string | undefined;
   /** Of the submission and of all that follows it. */
   readonly caller: Caller;
 }
@@ -45,7 +47,7 @@ export interface PageResponse {
   readonly headers: HttpHeaders;
 }
 
-type PageResult = Result<PageResponse, GatewayError>;
+export type PageResult = Result<PageResponse, GatewayError>;
 
 const statementPath = "/v1/statement";
 /** A path that parsing it as a URL would not change. Its group is the query's id. */
@@ -82,11 +84,11 @@ export class StatementClient {
 
   /** Submits the statement at once. Aborting `signal` ends it. */
   constructor(http: TrinoHttp, host: Host, submission: Submission, signal: AbortSignal) {
-    const { sql, headers, caller } = submission;
+    const { sql, headers, tags, caller } = submission;
     this.#http = http;
     this.#host = host;
     this.#caller = caller;
-    this.#plainHeaders = http.headersOf(headers, caller);
+    this.#plainHeaders = http.headersOf(headers, caller, tags);
     this.#headers = this.#plainHeaders;
     this.#signal = signal;
     signal.addEventListener("abort", this.#woken);
@@ -107,6 +109,13 @@ export class StatementClient {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
+  }
+
+  /** The same for who is called, in the middle of reading a connection: false when `take` has something already. */
+  hears(wake: () => void): boolean {
+    if (this.#asked === undefined || this.#left || this.#signal.aborted) return false;
+    this.#wake = wake;
+    return true;
   }
 
   /** The next answer; undefined behind the last one. Not before `heard`. */
@@ -291,8 +300,7 @@ export class StatementClient {
     this.#cookies.take(headers);
     const { text } = this.#cookies;
     if (text === "") return;
-    const sent: HeaderList = [...this.#plainHeaders, "cookie", text];
-    this.#headers = sent as SentHeaders;
+    this.#headers = this.#plainHeaders.with(["cookie", text]) as SentHeaders;
   }
 
   /** An answer without a page: the server does not know the query, or never took it. */
