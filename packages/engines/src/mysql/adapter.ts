@@ -37,7 +37,7 @@ import { SeatPool } from "./client/seatPool.ts";
 import { Seating, type Login } from "./client/seating.ts";
 import type { MysqlConfig } from "./config.ts";
 import { isCalled, type Called, type RunContext } from "./admission.ts";
-import { askedOn } from "./asked.ts";
+import { askedOn, type AskedParts } from "./asked.ts";
 import { courseOn, describeOn, MysqlLane } from "./lane.ts";
 import { beginSql } from "./sql/begin.ts";
 
@@ -89,6 +89,8 @@ class MysqlBackend implements Backend {
   /** Of statements on connections of the pool's. */
   readonly #shared: RunContext;
   readonly #sharedWhole: RunContext;
+  /** Of those that are sent at once. */
+  readonly #asking: AskedParts;
 
   constructor(parts: Parts) {
     const { cluster, config, host, servers } = parts;
@@ -114,6 +116,7 @@ class MysqlBackend implements Backend {
     const lend = (seat: Seat, { mysql }: Called) => this.#seating.lend(seat, mysql.home);
     this.#shared = { ...this.#context, lend };
     this.#sharedWhole = { ...this.#shared, whole: true };
+    this.#asking = { context: this.#sharedWhole, leave: (seat) => this.#leave(seat) };
   }
 
   get statuses(): ReadonlyMap<string, string> | undefined {
@@ -150,7 +153,7 @@ class MysqlBackend implements Backend {
     if (seat === undefined || !isCalled(query)) return undefined;
     let asked: Asked | undefined;
     try {
-      asked = askedOn(seat, { query, context: this.#sharedWhole, signal, leave: this.#leaving });
+      asked = askedOn(seat, query, this.#asking, signal);
     } finally {
       // It is the next to be taken.
       if (asked === undefined) this.#leave(seat);
@@ -267,8 +270,6 @@ class MysqlBackend implements Backend {
     if (auth === undefined) throw new Error("a service account without a login");
     return { user: auth.username, password: new Secret(secretText(auth.password)) };
   }
-
-  readonly #leaving = (seat: Seat): void => this.#leave(seat);
 
   /** In the background where the connection has to be cleaned: the client's answer does not wait for that. */
   #leave(seat: Seat): void {

@@ -103,7 +103,7 @@ function sending(asking: Asking): Course {
 }
 
 /** A statement as it is sent. */
-export function statementOf(
+function statementOf(
   { member }: Seat,
   query: Called,
   { context, localFiles, sent }: Pick<Asking, "context" | "localFiles" | "sent">,
@@ -111,12 +111,23 @@ export function statementOf(
 ): Statement {
   const { mysql: call } = query;
   const { clock } = context;
-  const text = `/* ${statementTag(query)} */ ${settingsOf(call)}${sent}`;
   const { tag } = query.statement;
   const native = query.takes.includes("mysqlRows");
-  const whole = context.whole === true;
+  const mayComeWhole = context.whole === true;
   const isSent = false;
-  return { member, clock, text, sent, tag, call, native, whole, localFiles, signal, isSent };
+  return {
+    member,
+    clock,
+    query,
+    sent,
+    tag,
+    call,
+    native,
+    mayComeWhole,
+    localFiles,
+    signal,
+    isSent,
+  };
 }
 
 /** Runs it, or goes on with one that was sent. */

@@ -10,7 +10,11 @@ describe("wholeAnswer", () => {
   it("finds the parts of a result", () => {
     const bytes = packets([count, definition, end, row, [0xfb], end]);
     const found = wholeAnswer(bytes);
-    expect(found).toMatchObject({ columns: 1, columnsStatus: 2, warnings: 3, status: 2 });
+    expect(found).toMatchObject({
+      columns: 1,
+      columnsStatus: 2,
+      rows: { warnings: 3, status: 2 },
+    });
     const { definitions, rows } = found ?? { definitions: undefined, rows: undefined };
     expect([...bytes.subarray(definitions?.start, definitions?.end)]).toEqual([
       ...packet(2, definition),

@@ -12,9 +12,14 @@ export interface WholeAnswer {
   readonly definitions: { readonly start: number; readonly end: number };
   /** The server's status flags behind them. */
   readonly columnsStatus: number;
-  /** Rows, as whole packets. */
-  readonly rows: { readonly start: number; readonly end: number; readonly count: number };
-  /** What the end says. */
+  readonly rows: WholeRows;
+}
+
+/** Rows, as whole packets, and what their end says. */
+export interface WholeRows {
+  readonly start: number;
+  readonly end: number;
+  readonly count: number;
   readonly warnings: number;
   readonly status: number;
 }
@@ -44,25 +49,28 @@ export function wholeAnswer(bytes: Uint8Array): WholeAnswer | undefined {
   const definitions = { start, end: at };
   if (!isEnd(bytes, at, sequence)) return undefined;
   const columnsStatus = u16(bytes, at + packetHeaderBytes + 3);
-  const first = at + packetHeaderBytes + endBytes;
-  sequence += 1;
-  at = first;
+  const rows = wholeRows(bytes, at + packetHeaderBytes + endBytes, sequence + 1);
+  if (rows === undefined || (columnsStatus & notAll) !== 0) return undefined;
+  return { columns, definitions, columnsStatus, rows };
+}
+
+/** The same of the rows from here on, of which the first has this number: undefined where they do not end with the bytes. */
+export function wholeRows(bytes: Uint8Array, start: number, first: number): WholeRows | undefined {
+  let at = start;
   let count = 0;
-  while (!isEnd(bytes, at, sequence)) {
-    const end = endOf(bytes, at, sequence);
+  while (!isEnd(bytes, at, first + count)) {
+    const end = endOf(bytes, at, first + count);
     // What is long may begin as an end does; it is no short answer.
     if (end === 0 || (bytes[at + packetHeaderBytes] ?? errorPacket) >= endOfPackets)
       return undefined;
     at = end;
     count += 1;
-    sequence += 1;
   }
   const status = u16(bytes, at + packetHeaderBytes + 3);
-  if (((status | columnsStatus) & notAll) !== 0) return undefined;
+  if ((status & notAll) !== 0) return undefined;
   if (at + packetHeaderBytes + endBytes !== bytes.length) return undefined;
   const warnings = u16(bytes, at + packetHeaderBytes + 1);
-  const rows = { start: first, end: at, count };
-  return { columns, definitions, columnsStatus, rows, warnings, status };
+  return { start, end: at, count, warnings, status };
 }
 
 /** Where the packet of this number ends; 0 where it is another's, empty, a part of one, or not all here. */

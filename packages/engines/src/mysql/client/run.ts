@@ -10,9 +10,11 @@ import type {
   FailedEvent,
   QueryStats,
   ResultEvent,
-  WholeResult,
+  ServerReport,
 } from "@gateway/core/query/event.ts";
-import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
+import { settingsOf, type MysqlCall } from "@gateway/core/query/mysqlCall.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { statementTag } from "@gateway/core/query/tag.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { Batch, NativeFormat, NextResult } from "@gateway/core/type/vector.ts";
@@ -30,13 +32,14 @@ import { answerFile } from "./localFile.ts";
 import { fetchRows, type OpenCursor } from "./cursor.ts";
 import { closeStatement, prepareText, sendExecution } from "./prepare.ts";
 import { endOf, isRow, nativeRows, type End, type Ended } from "./rows.ts";
+import { taggedQuery } from "./taggedQuery.ts";
 import { readWhole } from "./whole.ts";
 
 export interface Statement {
   readonly member: Member;
   readonly clock: Clock;
-  /** With the tag in front, and without. */
-  readonly text: string;
+  /** Whose tag stands in front of what is sent. */
+  readonly query: Pick<Identified, "slot" | "id">;
   readonly sent: string;
   /** Upper case; what the statement did, when it has no rows. */
   readonly tag: string;
@@ -44,7 +47,7 @@ export interface Statement {
   /** Whether rows go on as packets, or are read for an answer that is made of them. */
   readonly native: boolean;
   /** Whether a result that is there with its end may come with it. */
-  readonly whole: boolean;
+  readonly mayComeWhole: boolean;
   /** Whether it may ask for a file of its client. */
   readonly localFiles: boolean;
   /** Where it is aborted no further rows are fetched. What runs is ended by whoever aborts. */
@@ -62,7 +65,7 @@ export interface Trace {
 
 /** Runs it. Where `trace.open` is left true, the connection is of no use until the rest was read. */
 export function* runStatement(statement: Statement, trace: Trace): Course {
-  const { member, call, text } = statement;
+  const { member, call } = statement;
   const { execution, attributes } = call;
   if (attributes !== undefined && !member.takesAttributes) {
     yield failed(attributesLost);
@@ -74,6 +77,7 @@ export function* runStatement(statement: Statement, trace: Trace): Course {
     if (yield* cameWhole(statement, "mysqlRows", trace)) return;
     return yield* readAnswer(statement, "mysqlRows", trace);
   }
+  const text = textOf(statement);
   const preparing = prepareText(member, text, execution.parameters, (open) => {
     trace.open = open;
   });
@@ -96,16 +100,25 @@ export function* runStatement(statement: Statement, trace: Trace): Course {
 }
 
 /** Sends the text as a command of its own. */
-export function sendQuery({ member, call: { attributes }, text }: Statement): void {
+export function sendQuery(statement: Statement): void {
+  const { member, query, sent, call } = statement;
+  const { attributes, settings } = call;
   const none = member.takesAttributes ? noAttributes : undefined;
+  const isPlain = attributes === undefined && settings === undefined;
   const head = attributes === undefined ? none : attributesHead(attributes);
-  member.send(commandPackets(commandCode.query, text, head));
+  const short = isPlain ? taggedQuery(query, sent, none) : undefined;
+  member.send(short ?? commandPackets(commandCode.query, textOf(statement), head));
+}
+
+/** What is sent, with the tag in front. */
+function textOf({ query, call, sent }: Statement): string {
+  return `/* ${statementTag(query)} */ ${settingsOf(call)}${sent}`;
 }
 
 /** Tells a result that is there with its end; true where it did. */
 function* cameWhole(statement: Statement, format: NativeFormat, trace: Trace): Course<boolean> {
   const { member, clock, native } = statement;
-  if (!statement.whole || !native) return false;
+  if (!statement.mayComeWhole || !native) return false;
   const startedMs = clock.nowMs();
   if (member.quiet) yield member.more();
   const done = wholeDone(statement, format, startedMs);
@@ -126,11 +139,31 @@ export function wholeDone(
   const { member, clock, call } = statement;
   const whole = member.held && readWhole(member.held, format, call.extendedMetadata === true);
   if (whole === undefined) return undefined;
-  const { result, end } = whole;
-  const rows = result.batch?.rows ?? 0;
-  const bytes = result.batch === undefined ? 0 : batchBytes(result.batch);
-  const stats = { queueMs: 0, executionMs: clock.nowMs() - startedMs, rows, bytes };
-  return doneOf(end, statement, stats, result);
+  const { result, warnings, status } = whole;
+  const { batch } = result;
+  const rows = batch?.rows ?? 0;
+  const bytes = batch === undefined ? 0 : batchBytes(batch);
+  return {
+    kind: "done",
+    stats: { queueMs: 0, executionMs: clock.nowMs() - startedMs, rows, bytes },
+    updateType: statement.tag,
+    updateCount: call.foundRows ? 0 : foundBy(noChange, statement.sent),
+    report: reportOf(warnings, status),
+    whole: result,
+  };
+}
+
+/** What a result of rows says of changes. */
+const noChange = { affectedRows: 0, info: "" } as const;
+
+let lastReport: (ServerReport & { readonly status: number }) | undefined;
+
+/** The end of rows. Most say what the one before said. */
+function reportOf(warnings: number, status: number): ServerReport {
+  if (lastReport?.status === status && lastReport.warnings === warnings) return lastReport;
+  const { affectedRows: changedCount, info } = noChange;
+  lastReport = { changedCount, insertId: 0n, warnings, info, foundRows: undefined, status };
+  return lastReport;
 }
 
 function* readAnswer(
@@ -250,12 +283,13 @@ function* readResult(reading: Answering, count: number, before: End | undefined)
 
 /** A file goes to the server once, and only where the statement may ask for one. */
 async function fileFor(
-  { member, localFiles, call, text }: Statement,
+  statement: Statement,
   packets: Packets,
   name: Uint8Array,
   asked: boolean,
 ): Promise<GatewayError | undefined> {
-  if (asked || !localFiles || !isNamed(text, name)) return unasked;
+  const { member, localFiles, call } = statement;
+  if (asked || !localFiles || !isNamed(textOf(statement), name)) return unasked;
   return await answerFile(member, packets, name, call.files);
 }
 
@@ -335,12 +369,7 @@ function nextOf(
   return { kind: "batch", batch: { form: "native", format: "mysqlNext", rows: 0, bytes, next } };
 }
 
-function doneOf(
-  end: End,
-  { tag, sent, call }: Statement,
-  stats: QueryStats,
-  whole?: WholeResult,
-): DoneEvent {
+function doneOf(end: End, { tag, sent, call }: Statement, stats: QueryStats): DoneEvent {
   const { affectedRows, insertId, warnings, info, status } = end;
   const found = call.foundRows ? affectedRows : foundBy(end, sent);
   const report = {
@@ -351,7 +380,7 @@ function doneOf(
     foundRows: undefined,
     status,
   };
-  return { kind: "done", stats, updateType: tag, updateCount: found, report, whole };
+  return { kind: "done", stats, updateType: tag, updateCount: found, report, whole: undefined };
 }
 
 function failed(error: GatewayError): FailedEvent {

@@ -78,7 +78,7 @@ export class SeatPool {
   /** The seat of this key that was given back last, if there is a place, it stands there and nothing has to be waited for. */
   takenNow(key: string, session: Session, database: string | undefined): Seat | undefined {
     if (this.#closed || this.#taken >= this.#options.size) return undefined;
-    const seat = this.#idle.at(-1)?.seat;
+    const seat = this.#idle[this.#idle.length - 1]?.seat;
     if (seat?.key !== key || !seat.member.open || !seat.member.quiet) return undefined;
     if (!seat.stands(session, database)) return undefined;
     this.#idle.pop();

@@ -37,9 +37,12 @@ export class Member {
   answersFrom = 1;
   readonly #stream: Duplex;
   readonly #feed: LoggedIn["feed"];
-  #chunks: Buffer[] = [];
+  /** What came and was not read: mostly one piece, for which no list is made. */
+  #first: Buffer | undefined;
+  /** Behind it. */
+  readonly #more: Buffer[] = [];
   #heldBytes = 0;
-  #wake: (() => void) | undefined;
+  #waiter: Waiter | undefined;
   #driving = false;
   #discarding = false;
   /** Something was thrown away, so what comes now begins in the middle of a packet. */
@@ -59,8 +62,8 @@ export class Member {
     this.#stream = stream;
     this.#feed = feed;
     stream.on("data", (bytes: Buffer) => this.#take(bytes));
-    stream.on("close", () => this.#wake?.());
-    stream.on("error", () => this.#wake?.());
+    stream.on("close", () => this.#awake());
+    stream.on("error", () => this.#awake());
     // An idle connection reads, so that its end is seen.
     stream.resume();
   }
@@ -101,12 +104,13 @@ export class Member {
 
   /** What came and was not read, where it came in one piece. */
   get held(): Buffer | undefined {
-    return this.#chunks.length === 1 ? this.#chunks[0] : undefined;
+    return this.#more.length === 0 ? this.#first : undefined;
   }
 
   /** Takes it. */
   takeHeld(): void {
-    this.#chunks = [];
+    this.#first = undefined;
+    if (this.#more.length > 0) this.#more.length = 0;
     this.#heldBytes = 0;
   }
 
@@ -117,27 +121,21 @@ export class Member {
 
   /** The same for whoever needs no promise. */
   wait(waiter: Waiter): void {
-    this.#wake = () => {
-      this.#wake = undefined;
-      waiter.came();
-    };
+    this.#waiter = waiter;
     if (this.#stream.isPaused()) this.#stream.resume();
   }
 
   /** The next bytes; undefined when the connection is over. A little is read ahead of the one who asks. */
   async next(): Promise<Buffer | undefined> {
     for (;;) {
-      const chunk = this.#chunks.shift();
+      const chunk = this.#first;
       if (chunk !== undefined) {
+        this.#first = this.#more.shift();
         this.#heldBytes -= chunk.length;
         return chunk;
       }
       if (!this.open) return undefined;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        if (this.#stream.isPaused()) this.#stream.resume();
-      });
-      this.#wake = undefined;
+      await this.more();
     }
   }
 
@@ -176,19 +174,25 @@ export class Member {
   #take(bytes: Buffer): void {
     if (this.#driving) return this.#feed(bytes);
     if (this.#cut) return;
-    this.#chunks.push(bytes);
+    if (this.#first === undefined) this.#first = bytes;
+    else this.#more.push(bytes);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes >= heldBytesMax) {
       if (this.#discarding) return this.#throwAway();
       this.#stream.pause();
     }
-    this.#wake?.();
+    this.#awake();
+  }
+
+  #awake(): void {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    waiter?.came();
   }
 
   #throwAway(): void {
     this.#cut = true;
-    this.#chunks = [];
-    this.#heldBytes = 0;
+    this.takeHeld();
     this.#stream.resume();
   }
 }
