@@ -16,8 +16,8 @@ import {
 } from "@gateway/wire/mysql/handshake.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
-import { mayTakeCredentials } from "../listener/tls.ts";
 import { Channel } from "./channel.ts";
+import { Circumstances } from "./circumstances.ts";
 import { idleMsOf, openClientSession } from "./session/clientSession.ts";
 import { codecOf } from "./compression.ts";
 import { Responder } from "./run/responder.ts";
@@ -30,10 +30,12 @@ import { LongPackets } from "./longPackets.ts";
 import {
   advance,
   awaitsPacket,
+  busyWith,
+  commandIn,
+  finishedFrom,
   greeted,
   type Claim,
   type Effect,
-  type MachineContext,
   type Message,
   type RunnableCommand,
   type State,
@@ -45,6 +47,7 @@ import type { PasswordKey } from "./login/passwordKey.ts";
 import { PreparedStatements } from "./run/prepared.ts";
 import type { TextReader } from "./read/reading.ts";
 import { Dispatcher } from "./run/dispatcher.ts";
+import { AskedResult } from "./run/resultSet.ts";
 import { abandon } from "./run/transaction.ts";
 
 /** What all connections of a listener share. */
@@ -72,10 +75,8 @@ export class MysqlConnection implements Member {
   readonly #greetingOut = new PacketWriter();
   readonly #prepared: PreparedStatements;
   readonly #cursors = new Cursors();
+  readonly #circumstances: Circumstances;
   #state: State = greeted;
-  #certificateNames: readonly string[] = [];
-  /** Found once for a connection as it is: each command asks. */
-  #takesCleartext: boolean | undefined;
   #responder: Responder | undefined;
   #dispatcher: Dispatcher | undefined;
   #file: LocalFile | undefined;
@@ -100,6 +101,7 @@ export class MysqlConnection implements Member {
     this.#prepared = new PreparedStatements(connection.config.maxMessageBytes);
     this.#id = parts.members.join(this);
     this.#greeting = greetingOf(connection, this.#id, parts);
+    this.#circumstances = new Circumstances(this.#greeting, parts.door, connection);
   }
 
   get user(): string | undefined {
@@ -172,23 +174,27 @@ export class MysqlConnection implements Member {
   #take(received: Received): void {
     if (this.#file?.open === true) {
       this.#file.take(received);
-      if (received.kind === "packet") this.#out.sequence = (received.lastSequence + 1) & 0xff;
+      if (received.kind === "packet") this.#out().sequence = (received.lastSequence + 1) & 0xff;
       // What is no packet of a file has no answer that the client would understand.
       else this.#connection.destroy();
       return;
     }
-    this.#out.sequence = this.#answerSequence(received);
-    this.#handle(received);
+    this.#out().sequence = this.#answerSequence(received);
+    const state = this.#state;
+    const command = commandIn(state, received);
+    if (command === undefined || state.kind !== "ready") return this.#handle(received);
+    this.#state = busyWith(state);
+    this.#run(command);
   }
 
   /** Our next packet's number: behind the client's, which a refused one did not tell. */
   #answerSequence(received: Received): number {
     if (received.kind !== "violation") return (received.lastSequence + 1) & 0xff;
-    return this.#state.kind === "ready" ? 1 : (this.#out.sequence + 1) & 0xff;
+    return this.#state.kind === "ready" ? 1 : (this.#out().sequence + 1) & 0xff;
   }
 
   #handle(message: Message): void {
-    const [state, effects] = advance(this.#state, message, this.#context());
+    const [state, effects] = advance(this.#state, message, this.#circumstances);
     this.#state = state;
     for (const effect of effects) this.#perform(effect);
   }
@@ -197,17 +203,6 @@ export class MysqlConnection implements Member {
   #resume(message: Message): void {
     this.#handle(message);
     this.#inbox.resume();
-  }
-
-  #context(): MachineContext {
-    return {
-      capabilities: this.#greeting.capabilities,
-      mariadbCapabilities: this.#greeting.mariadbCapabilities ?? 0,
-      asksPassword: this.#parts.door.asksPassword,
-      takesCleartext: (this.#takesCleartext ??= mayTakeCredentials(this.#connection)),
-      certificateNames: this.#certificateNames,
-      refusal: this.#connection.draining ? gatewayError("gateway.draining") : undefined,
-    };
   }
 
   #perform(effect: Effect): void {
@@ -236,19 +231,20 @@ export class MysqlConnection implements Member {
       case "run":
         return this.#run(effect.command);
       case "sendError":
-        putErrorPacket(this.#out, effect.reply, this.#responder?.encode);
+        putErrorPacket(this.#out(), effect.reply, this.#responder?.encode);
         return this.#flushOut();
       case "close":
         return this.#connection.end();
     }
   }
 
-  get #out(): PacketWriter {
+  /** No getter: a private one is a call of the runtime each time. */
+  #out(): PacketWriter {
     return this.#responder?.out ?? this.#greetingOut;
   }
 
   #send(put: (out: PacketWriter) => void): void {
-    const out = this.#out;
+    const out = this.#out();
     out.begin();
     put(out);
     out.end();
@@ -257,7 +253,7 @@ export class MysqlConnection implements Member {
 
   /** Sends a small packet; the next of the client is not looked at before it took this one. */
   #flushOut(): void {
-    const leaving = this.#channel.send(this.#out.release());
+    const leaving = this.#channel.send(this.#out().release());
     if (leaving === undefined) return;
     this.#blocked = true;
     this.#background(this.#unblock(leaving));
@@ -272,8 +268,7 @@ export class MysqlConnection implements Member {
   async #upgrade(): Promise<void> {
     const secured = await this.#connection.upgrade(this.#channel.takeRest());
     if (secured === undefined) return;
-    this.#certificateNames = this.#connection.certificateNames();
-    this.#takesCleartext = undefined;
+    this.#circumstances.secured();
     this.#inbox.listen();
     this.#resume({ kind: "secured" });
   }
@@ -312,7 +307,7 @@ export class MysqlConnection implements Member {
     const session = sessionOf(claim, login, connection.address);
     const client = openClientSession(session, claim, this.#id);
     const responder = new Responder({ door, host, connection, channel: this.#channel }, client);
-    responder.out.sequence = this.#out.sequence;
+    responder.out.sequence = this.#out().sequence;
     this.#responder = responder;
     this.#file = fileOf(responder, () => this.#inbox.resume());
     responder.files = this.#file;
@@ -358,13 +353,20 @@ export class MysqlConnection implements Member {
 
   /** One function, because each that waits costs a query half a microsecond. Never rejects. */
   async #finish(dispatcher: Dispatcher, command: RunnableCommand): Promise<void> {
+    let asked: AskedResult | undefined;
     try {
-      await dispatcher.run(command);
+      const running = dispatcher.run(command);
+      if (running instanceof AskedResult) {
+        asked = running;
+        const putting = asked.put(await asked.answer);
+        if (putting instanceof Promise) await putting;
+      } else await running;
       const leaving = this.#responder?.finish();
       if (leaving !== undefined) await leaving;
       const ending = this.#finished();
       if (ending !== undefined) await ending;
     } catch (bug) {
+      asked?.leave();
       this.#broke(bug);
     }
   }
@@ -374,7 +376,8 @@ export class MysqlConnection implements Member {
     this.#long.leave();
     const responder = this.#responder;
     if (this.#connection.over) return responder && this.#giveBack(responder);
-    this.#resume({ kind: "finished" });
+    this.#state = finishedFrom(this.#state);
+    this.#inbox.resume();
     // Only when nothing came ahead: a drain closes an idle connection.
     if (this.#state.kind === "ready") this.#connection.idle(true);
     return undefined;

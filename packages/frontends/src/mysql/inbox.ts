@@ -77,7 +77,7 @@ export class Inbox {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
-      while (this.#wants) {
+      while (this.#wants()) {
         const step = this.#parts.channel.next();
         if (step instanceof Promise) {
           this.#parts.background(this.#open(step));
@@ -105,7 +105,8 @@ export class Inbox {
     else this.#decide(verdict);
   }
 
-  get #wants(): boolean {
+  /** No getter: a private one is a call of the runtime each time. */
+  #wants(): boolean {
     return !this.#opening && !this.#judging && this.#parts.wants();
   }
 
@@ -137,7 +138,7 @@ export class Inbox {
   /** Stops reading when too much waits, and goes on when it was taken. */
   #holdBack(): void {
     const { connection, channel } = this.#parts;
-    const waits = this.#judging || (!this.#wants && channel.bufferedBytes > pipelinedBytesMax);
+    const waits = this.#judging || (!this.#wants() && channel.bufferedBytes > pipelinedBytesMax);
     if (waits === this.#paused) return;
     this.#paused = waits;
     connection.socket[waits ? "pause" : "resume"]();

@@ -9,6 +9,8 @@ import { ownErrors } from "./errors.ts";
 import {
   advance,
   awaitsPacket,
+  busyWith,
+  commandIn,
   greeted,
   type Claim,
   type Effect,
@@ -229,6 +231,22 @@ describe("advance as a table", () => {
         );
       }
     }
+  });
+
+  it("has a short way for texts that leads where it does", () => {
+    const text = packetOf(`03${ascii("select 1")}`, 0);
+    const late = { ...text, sequence: 1 };
+    let found = 0;
+    for (const state of allStates()) {
+      for (const message of [...allMessages(), text, late]) {
+        const command = commandIn(state, message);
+        if (command === undefined || state.kind !== "ready") continue;
+        found += 1;
+        const led = [busyWith(state), [{ kind: "run", command }]];
+        expect(advance(state, message, asking)).toEqual(led);
+      }
+    }
+    expect(found).toBe(1);
   });
 
   it("never lets a client in that the door has not verified", () => {

@@ -16,7 +16,7 @@ import {
   type HandshakeResponse,
 } from "@gateway/wire/mysql/handshake.ts";
 import type { Packet } from "@gateway/wire/mysql/packetReader.ts";
-import { capability, type Violation } from "@gateway/wire/mysql/protocol.ts";
+import { capability, commandCode, type Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { charsetOf } from "./session/charset.ts";
 import { errorReply, ownErrors, violationReply } from "./errors.ts";
@@ -168,8 +168,29 @@ export function advance(state: State, message: Message, context: MachineContext)
     case "idle":
       return state.kind === "ready" ? refuse(ownErrors.idleTooLong()) : [state, []];
     case "finished":
-      return state.kind === "busy" ? [{ kind: "ready", claim: state.claim }, []] : [state, []];
+      return [finishedFrom(state), []];
   }
+}
+
+/**
+ * The text to run that a packet brings, which is what nearly all packets are; undefined where `advance` has to see. It
+ * leads to the same, without lists of what there is to do.
+ */
+export function commandIn(state: State, message: Message): RunnableCommand | undefined {
+  if (state.kind !== "ready" || message.kind !== "packet" || message.sequence !== 0)
+    return undefined;
+  if (message.payload[0] !== commandCode.query) return undefined;
+  const command = parseCommand(message.payload, state.claim.capabilities);
+  return command.kind === "query" ? command : undefined;
+}
+
+export function busyWith({ claim }: Extract<State, { kind: "ready" }>): State {
+  return { kind: "busy", claim };
+}
+
+/** The state once the running command's answer is written. */
+export function finishedFrom(state: State): State {
+  return state.kind === "busy" ? { kind: "ready", claim: state.claim } : state;
 }
 
 function onPacket(

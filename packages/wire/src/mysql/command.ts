@@ -55,6 +55,9 @@ export interface Execute {
 
 /** Reads one command. `capabilities` are those agreed in the handshake. */
 export function parseCommand(payload: Uint8Array, capabilities: number): Command | Violation {
+  // Nearly all of them are these, in which nothing is to be read.
+  if (payload[0] === commandCode.query && (capabilities & capability.queryAttributes) === 0)
+    return { kind: "query", sql: payload.subarray(1) };
   const reader = new ByteReader(payload);
   const code = reader.u8();
   if (reader.failed) return violation("malformed", "empty command packet");
@@ -69,7 +72,7 @@ function commandOf(code: number, reader: ByteReader, capabilities: number): Comm
     case commandCode.initDb:
       return { kind: "initDb", database: reader.rest() };
     case commandCode.query:
-      return queryOf(reader, capabilities);
+      return queryOf(reader);
     case commandCode.fieldList:
       return { kind: "fieldList", table: reader.untilNulOrEnd(), wildcard: reader.rest() };
     case commandCode.statistics:
@@ -91,9 +94,7 @@ function commandOf(code: number, reader: ByteReader, capabilities: number): Comm
   }
 }
 
-function queryOf(reader: ByteReader, capabilities: number): Query | Violation {
-  if ((capabilities & capability.queryAttributes) === 0)
-    return { kind: "query", sql: reader.rest() };
+function queryOf(reader: ByteReader): Query | Violation {
   const attributes = readAttributes(reader);
   if (attributes === undefined) return { kind: "query", sql: reader.rest() };
   return "kind" in attributes ? attributes : { kind: "query", sql: reader.rest(), attributes };

@@ -204,8 +204,11 @@ export class PacketReader {
   }
 
   #join(last: Uint8Array): Packet {
-    const payload = this.#parts.length === 0 ? last : concat([...this.#parts, last]);
-    this.#parts = [];
+    let payload = last;
+    if (this.#parts.length > 0) {
+      payload = concat([...this.#parts, last]);
+      this.#parts = [];
+    }
     this.#partBytes = 0;
     this.#allowedBytes = 0;
     // An idle connection must not keep the memory of the last large message alive.

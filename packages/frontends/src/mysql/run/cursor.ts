@@ -20,7 +20,8 @@ import { flushBytes } from "../limits.ts";
 import { relayPackets } from "../value/relay.ts";
 import { nativeTypes } from "../value/nativeRows.ts";
 import type { RowEncoder } from "../value/rows.ts";
-import { encoderOf, nativeRows } from "./resultSet.ts";
+import { encoderOf } from "../value/encoders.ts";
+import { nativeRows } from "./resultSet.ts";
 import type { EngineStatement } from "./statement.ts";
 
 /** A cursor that nobody fetches from for this long is ended: it holds a slot and an engine's query. */

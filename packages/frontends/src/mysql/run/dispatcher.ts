@@ -9,7 +9,7 @@ import type { QueryId } from "@gateway/core/query/query.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { hasPlainBackslashes, type ClientSession } from "../session/clientSession.ts";
 import type { Responder } from "./responder.ts";
-import { putResult, putRows, type AnswerForm } from "./resultSet.ts";
+import { putResult, putRows, settled, type AnswerForm, type AskedResult } from "./resultSet.ts";
 import { initDatabase, putFields, useDatabase } from "./database.ts";
 import { collect } from "./collect.ts";
 import type { Cursors } from "./cursor.ts";
@@ -53,8 +53,8 @@ export interface DispatcherParts {
   readonly server: ServerFacts;
 }
 
-/** The end of a command: a promise only where it takes time. */
-type Waited = Promise<unknown> | boolean | undefined;
+/** The end of a command, or the statement that is all of it: a promise only where it takes time. */
+type Waited = AskedResult | Promise<unknown> | boolean | undefined;
 
 const textForm: AnswerForm = { rows: "text", moreFollow: false };
 const binaryForm: AnswerForm = { rows: "binary", moreFollow: false };
@@ -74,7 +74,7 @@ export class Dispatcher {
     if (cursors.size > 0 && this.#needsRoom(command))
       return cursors
         .hold(responder.connection.config.maxMessageBytes)
-        .then(() => this.#perform(command));
+        .then(() => settled(this.#perform(command)));
     return this.#perform(command);
   }
 
@@ -144,19 +144,19 @@ export class Dispatcher {
 
   /** COM_QUERY: every statement of the text, until one fails. */
   #query(text: Text | Promise<Text>): Waited {
-    if (text instanceof Promise) return text.then((read) => this.#query(read));
+    if (text instanceof Promise) return text.then((read) => settled(this.#query(read)));
     if (!text.ok) return this.#refuse(text.error);
     const { responder } = this.#parts;
     const sql = text.value;
     const statements = this.#parts.read(sql);
     if (!statements.ok)
       return this.#refuse(ownErrors.notSupported("so many statements in one text"));
-    const [first, second] = statements.value;
+    const { 0: first, 1: second } = statements.value;
     if (first === undefined) {
       // A comment alone is a statement that does nothing.
       return /^[\s;]*$/.test(sql) ? this.#refuse(ownErrors.emptyQuery()) : responder.putOk();
     }
-    if (second === undefined) return this.#statement(first, textForm);
+    if (second === undefined) return this.#begun(first, textForm);
     if (!responder.client.multiStatements) {
       return this.#refuse(ownErrors.syntax(sql.slice(second.start)));
     }
@@ -179,6 +179,10 @@ export class Dispatcher {
 
   /** One statement with its whole answer. False when it failed. */
   #statement(read: ReadStatement, form: AnswerForm): Promise<boolean> | boolean {
+    return settled(this.#begun(read, form));
+  }
+
+  #begun(read: ReadStatement, form: AnswerForm): AskedResult | Promise<boolean> | boolean {
     const { responder } = this.#parts;
     const plain = plainly(read.source);
     return plain !== "none" && relays(responder)

@@ -9,6 +9,7 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
+import { copied } from "@gateway/core/tool/copied.ts";
 import { turnBytesMax } from "@gateway/core/tool/turn.ts";
 import { Home } from "@gateway/core/query/home.ts";
 import type {
@@ -40,7 +41,7 @@ import { flushBytes } from "../limits.ts";
 import { Heads } from "../value/heads.ts";
 import { forwardedStatement } from "../read/reading.ts";
 import { callOf, relayedRows, relays } from "./relaying.ts";
-import type { EngineStatement } from "./statement.ts";
+import type { BoundStatement, EngineStatement } from "./statement.ts";
 
 /** Buffer kept between commands: an idle connection should cost little. */
 const idleBufferBytes = 1024;
@@ -81,6 +82,13 @@ export class Responder {
   variablesOn: Home | undefined;
   #relayed: { readonly of: Session; readonly session: Session } | undefined;
   #plain: { readonly client: ClientSession; readonly call: MysqlCall } | undefined;
+  #asked:
+    | {
+        readonly bound: BoundStatement;
+        readonly client: ClientSession;
+        readonly statement: EngineStatement;
+      }
+    | undefined;
   #controller: Controller | undefined;
   #writes = 0;
   /** Text of the statement that runs. */
@@ -150,13 +158,15 @@ export class Responder {
 
   /** Sends what is written. A promise only where it did not leave at once. */
   flush(): Promise<void> | undefined {
-    const bytes = this.out.written();
-    if (bytes.length === 0) return undefined;
+    const { out } = this;
+    const { at: length } = out;
+    if (length === 0) return undefined;
     // A short answer leaves with the end of the turn, and the buffer is written to before.
-    const short = bytes.length <= turnBytesMax;
-    const leaving = this.#channel.send(short ? Buffer.from(bytes) : bytes);
+    const short = length <= turnBytesMax;
+    const bytes = short ? copied(Buffer.allocUnsafe(length), out.bytes) : out.written();
+    const leaving = this.#channel.send(bytes);
     if (leaving !== undefined) return leaving.then(() => this.out.reset(flushBytes * 2));
-    this.out.reset(flushBytes * 2);
+    out.reset(flushBytes * 2);
     return undefined;
   }
 
@@ -204,21 +214,52 @@ export class Responder {
   }
 
   /** Notes the work that the controller ends as what runs now. */
-  #begin(text: string, controller: Controller): Controller {
+  #begin(text: string, controller: Controller, nowMs = this.host.clock.nowMs()): Controller {
     this.#controller = controller;
     this.running = text.length > shownTextMax ? text.slice(0, shownTextMax) : text;
-    this.sinceMs = this.host.clock.nowMs();
+    this.sinceMs = nowMs;
     if (this.connection.over) controller.abort(gatewayError("query.cancelled"));
     return controller;
   }
 
-  readonly #endedCall = (): void => this.#ended();
+  readonly #endedCall = (): void => {
+    this.ran();
+    this.sinceMs = this.host.clock.nowMs();
+  };
 
-  #ended(): void {
+  /** The same of a command's own query, until `ran`. */
+  begin(query: Query): Controller {
+    this.queryId = query.id;
+    return this.#begin(query.sql, new Canceller(), query.receivedAtMs);
+  }
+
+  /** What its engine was asked for the statement that ran last, where this is the same of the same session. */
+  again(bound: BoundStatement): EngineStatement | undefined {
+    const { attributes } = this;
+    const last = this.#asked;
+    const isSame = last?.bound === bound && last.client === this.client;
+    return isSame && attributes === undefined ? last.statement : undefined;
+  }
+
+  /** Keeps that, where all of it follows from both. */
+  keep(bound: BoundStatement, statement: EngineStatement): EngineStatement {
+    const { client } = this;
+    if (client.next === undefined && statement.attributes === undefined)
+      this.#asked = { bound, client, statement };
+    return statement;
+  }
+
+  /** Ends what runs after so long; undefined means that it may take any time. */
+  limited(timeMs: number | undefined): Disposable | undefined {
+    if (timeMs === undefined) return undefined;
+    return this.host.clock.timer(timeMs, () => this.cancel(gatewayError("query.timeout")));
+  }
+
+  /** Nothing runs any more. What is still to be sent is sent at once. */
+  ran(): void {
     this.#controller = undefined;
     this.running = undefined;
     this.queryId = undefined;
-    this.sinceMs = this.host.clock.nowMs();
   }
 
   /** Makes the query of a statement and forgets the warnings of the last one. */

@@ -6,10 +6,9 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { DoneEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
+import type { Answer } from "@gateway/core/query/course.ts";
 import type { Query } from "@gateway/core/query/query.ts";
-import { Canceller } from "@gateway/core/tool/canceller.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
-import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Batch, NativeFormat } from "@gateway/core/type/vector.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
@@ -24,10 +23,10 @@ import {
 } from "../encode.ts";
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
-import { nativeBinaryEncoder, nativeTypes } from "../value/nativeRows.ts";
-import { relayEncoder, relayWhole } from "../value/relay.ts";
-import { rowEncoder, type RowEncoder, type RowFormat } from "../value/rows.ts";
-import { textRowEncoder } from "../value/textRows.ts";
+import { encoderOf } from "../value/encoders.ts";
+import { nativeTypes } from "../value/nativeRows.ts";
+import { relayWhole } from "../value/relay.ts";
+import type { RowEncoder, RowFormat } from "../value/rows.ts";
 import type { Responder } from "./responder.ts";
 import { tellsFoundRows } from "../read/rowCount.ts";
 import type { EngineStatement } from "./statement.ts";
@@ -74,41 +73,86 @@ export async function putRows(
 const noTypes: readonly number[] = [];
 
 /** Runs a statement on the engine and writes its whole answer. False when it failed. */
-export async function putResult(
+export function putResult(
   responder: Responder,
   statement: EngineStatement,
   form: AnswerForm,
 ): Promise<boolean> {
-  const query = responder.open(statement, nativeRows);
-  const result: ResultSet = {
-    query,
-    statement,
-    form,
-    hasColumns: false,
-    begun: false,
-    types: noTypes,
-    rows: 0,
-  };
-  const running = responder.interruptible(query.sql, new Canceller());
-  responder.queryId = query.id;
-  const limit = timeLimit(responder, statement.timeMs);
-  let ended: Ended | undefined;
-  try {
-    const answer = await (responder.door.answer?.(query, running.signal) ??
-      responder.door.run(query, running.signal));
-    ended =
-      Symbol.asyncIterator in answer
-        ? await streamed(responder, answer, result)
-        : await atOnce(responder, answer, result);
-  } finally {
-    limit?.[Symbol.dispose]();
-    running[Symbol.dispose]();
+  return new AskedResult(responder, statement, form).whole();
+}
+
+/** A statement that the door was asked. Whoever waits for its answer puts it, and leaves where there is none: a function of its own that waits is one promise more for each query. */
+export class AskedResult {
+  readonly answer: Promise<Answer> | ResultStream;
+  readonly #responder: Responder;
+  readonly #result: ResultSet;
+  readonly #limit: Disposable | undefined;
+  #isOver = false;
+
+  constructor(responder: Responder, statement: EngineStatement, form: AnswerForm) {
+    const query = responder.open(statement, nativeRows);
+    this.#responder = responder;
+    this.#result = {
+      query,
+      statement,
+      form,
+      hasColumns: false,
+      begun: false,
+      types: noTypes,
+      rows: 0,
+    };
+    const { signal } = responder.begin(query);
+    this.#limit = responder.limited(statement.timeMs);
+    const { door } = responder;
+    try {
+      this.answer = door.answer?.(query, signal) ?? door.run(query, signal);
+    } catch (bug) {
+      this.leave();
+      throw bug;
+    }
   }
-  // A stream without a last event must not look like a complete result.
-  ended ??= gatewayError("engine.broken");
-  if (ended !== "done") return await close(responder, ended, result);
-  responder.told();
-  return true;
+
+  /** Waits for the answer and writes it. */
+  async whole(): Promise<boolean> {
+    try {
+      return await this.put(await this.answer);
+    } finally {
+      this.leave();
+    }
+  }
+
+  /** Writes the answer. False when the statement failed; a promise only where something has to be waited for. */
+  put(answer: Answer): Promise<boolean> | boolean {
+    const result = this.#result;
+    const putting =
+      Symbol.asyncIterator in answer
+        ? streamed(this.#responder, answer, result)
+        : atOnce(this.#responder, answer, result);
+    return putting instanceof Promise
+      ? putting.then((ended) => this.#close(ended))
+      : this.#close(putting);
+  }
+
+  /** It runs no longer. Once; behind it nothing happens. */
+  leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#limit?.[Symbol.dispose]();
+    this.#responder.ran();
+  }
+
+  /** A stream without a last event must not look like a complete result. */
+  #close(ended: Ended = gatewayError("engine.broken")): Promise<boolean> | boolean {
+    this.leave();
+    if (ended !== "done") return close(this.#responder, ended, this.#result);
+    this.#responder.told();
+    return true;
+  }
+}
+
+/** The same where an answer may still be waited for. */
+export function settled<Begun>(begun: Begun | AskedResult): Begun | Promise<boolean> {
+  return begun instanceof AskedResult ? begun.whole() : begun;
 }
 
 /** Writes events as they come, up to how the result ended. */
@@ -197,12 +241,6 @@ function writeOne(
   return event.kind === "batch"
     ? rowsOf(responder, event.batch, result)
     : tell(responder, event, result);
-}
-
-function timeLimit(responder: Responder, timeMs: number | undefined): Disposable | undefined {
-  if (timeMs === undefined) return undefined;
-  const end = () => responder.cancel(gatewayError("query.timeout"));
-  return responder.host.clock.timer(timeMs, end);
 }
 
 /** Rows of an engine that speaks MySQL are what the client reads: the session's zone is on the engine's connection. */
@@ -337,17 +375,6 @@ function putBatch(
   if (!written.ok) return written.error;
   const leaving = responder.flushFull();
   return leaving && putRest(responder, encoder, leaving, { from: written.value, to: rows });
-}
-
-/** Passes on the batch's own packets, the source's text, or values. Native rows are those of the text protocol. */
-export function encoderOf(batch: Batch, types: readonly number[], format: RowFormat): RowEncoder {
-  if (batch.form === "native") {
-    return format.kind === "text" || batch.format === "mysqlBinaryRows"
-      ? relayEncoder(batch, format.flushBytes)
-      : nativeBinaryEncoder(batch, types, format);
-  }
-  const asText = batch.form === "text" ? textRowEncoder(batch, format) : undefined;
-  return asText ?? rowEncoder(columnarOf(batch), format);
 }
 
 async function putRest(

@@ -10,7 +10,7 @@ import type { Parameter } from "@gateway/core/type/type.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { isolationNames, type ClientSession } from "../session/clientSession.ts";
 import type { Responder } from "./responder.ts";
-import { putResult, type AnswerForm } from "./resultSet.ts";
+import { AskedResult, putResult, type AnswerForm } from "./resultSet.ts";
 import { beforeStatement, nextFor } from "./transaction.ts";
 import { relays, type Relayed } from "./relaying.ts";
 import { rowCountRefusal } from "../read/rowCount.ts";
@@ -94,11 +94,13 @@ export function runPlain(
   responder: Responder,
   bound: BoundStatement,
   form: AnswerForm,
-): Promise<boolean> | boolean {
+): AskedResult | Promise<boolean> | boolean {
   const before = beforeStatement(responder, bound.statement);
-  return before === undefined
-    ? answer(responder, bound, form)
-    : answerBehind(before, responder, bound, form);
+  if (before !== undefined) return answerBehind(before, responder, bound, form);
+  const asked = responder.again(bound) ?? responder.keep(bound, engineStatement(responder, bound));
+  return asked.next === undefined
+    ? new AskedResult(responder, asked, form)
+    : ofNext(responder, asked.next, () => putResult(responder, asked, form));
 }
 
 /** A server of MySQL's gets the session's variables before a statement that names some; elsewhere it is refused. */

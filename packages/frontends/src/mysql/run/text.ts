@@ -6,7 +6,7 @@ import { gatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { areLong, type Decode, type Decoding } from "../../listener/longBytes.ts";
-import { longTexts } from "../../listener/longTexts.ts";
+import { isReadAtOnce, longTexts } from "../../listener/longTexts.ts";
 import { shortMessageBytes } from "../../listener/messageRoom.ts";
 import { limitsOf } from "../../listener/statementLimits.ts";
 import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
@@ -75,6 +75,8 @@ function admitted(responder: Responder, sql: string, room = false): Text | Promi
   const { client, connection, host } = responder;
   const { user } = client.session.identity;
   const isLong = sql.length > longTextUnits;
+  // Most are: nothing is made for them.
+  if (!isLong && isReadAtOnce(sql, connection.config)) return ok(sql);
   const isOwn = isLong && relays(responder) && !hasCode(sql);
   const text = {
     sql,

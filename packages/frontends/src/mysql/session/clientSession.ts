@@ -135,8 +135,17 @@ export function statusOf(client: ClientSession, moreResults = false): number {
 
 /** Whether a backslash stands for itself in the strings of the client's texts. */
 export function hasPlainBackslashes({ session }: Pick<ClientSession, "session">): boolean {
-  return readsBackslashes(session.settings.get("sql_mode"));
+  const { settings } = session;
+  if (settings !== lastModes.settings)
+    lastModes = { settings, plain: readsBackslashes(settings.get("sql_mode")) };
+  return lastModes.plain;
 }
+
+/** Of the settings that were looked at last: each statement asks several times, and none of it changes in a map. */
+let lastModes: { readonly settings: Session["settings"] | undefined; readonly plain: boolean } = {
+  settings: undefined,
+  plain: false,
+};
 
 /** The same of an `sql_mode`. */
 export function readsBackslashes(mode: string | undefined): boolean {
