@@ -67,6 +67,36 @@ describe("a text under NO_BACKSLASH_ESCAPES", () => {
   });
 });
 
+describe("a long text", () => {
+  it.each([
+    ["backslashes alone", "\\"],
+    ["a backslash and two quotes", "a\\''"],
+    ["LIKE's", "\\%é"],
+  ])(
+    "with %s is written and read a few thousand characters at a time, as a short one is",
+    (_what, unit) => {
+      const textOf = (times: number) => `select '${unit.repeat(times)}', N"b\\" -- c`;
+      const own = textOf(100_001);
+      const there = counted(toEscaping(own));
+      // Each step has at most that many characters to write, and some are longer by one.
+      expect(there.steps).toBeGreaterThanOrEqual(own.length / 4_097);
+      expect(there.found?.length).toBeGreaterThan(own.length);
+      const value = unit.split("\\").join("\\\\");
+      expect(escaping(textOf(3))).toBe(`select '${value.repeat(3)}', N"b\\\\" -- c`);
+      expect(there.found).toBe(`select '${value.repeat(100_001)}', N"b\\\\" -- c`);
+      const back = counted(toPlain(there.found ?? ""));
+      expect(back.found).toBe(own);
+      expect(back.steps).toBeGreaterThanOrEqual(own.length / 4_097);
+    },
+  );
+
+  it("that is open, or has other strings when it is read anew, is what a short one is", () => {
+    const open = `select 'a\\${"b".repeat(100_000)}`;
+    expect(escaping(open)).toBe(`select 'a\\\\${"b".repeat(100_000)}`);
+    expect(escaping(`select x'${"\\".repeat(100_000)}'`)).toBeUndefined();
+  });
+});
+
 describe("a text with escapes", () => {
   it.each([
     ["select 'a\\'b', \"a\\\"b\"", "select 'a''b', \"a\"\"b\""],
@@ -94,3 +124,10 @@ describe("a text with escapes", () => {
     expect(plain(sql)).toBe(sql);
   });
 });
+
+function counted(work: ReturnType<typeof toPlain>) {
+  for (let steps = 1; ; steps += 1) {
+    const step = work.next();
+    if (step.done === true) return { steps, found: step.value };
+  }
+}
