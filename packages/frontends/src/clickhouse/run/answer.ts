@@ -9,7 +9,9 @@ import { turnWrites } from "../../turn.ts";
 import { refusalOf } from "../errors.ts";
 import { heldBytesMax, wholeBytesMax, wholeBytesOfAllMax } from "../limits.ts";
 import { answerSteps, type AnswerEvent, type AnswerState } from "../machine.ts";
+import { headerText, headLines, summaryOf } from "./headLines.ts";
 import { unpackedBytes, type Packing } from "./packing.ts";
+import { PlainResponse } from "../../listener/http/plain/response.ts";
 import { drained, type HttpRequest, type HttpResponse } from "../../listener/http/exchange.ts";
 
 export interface AnswerOptions {
@@ -53,6 +55,9 @@ export class Answer {
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #relayed = false;
+  /** Headers that are not said yet: most answers go out with all of theirs at once. */
+  #queryId: string;
+  #passed: Readonly<Record<string, string>> | undefined;
   #allHere = false;
   readonly #heldOfAll: HeldBytes;
 
@@ -63,7 +68,7 @@ export class Answer {
     this.#whole = whole;
     this.#packing = packing;
     this.#newTag = tag;
-    if (queryId !== "") response.setHeader("X-ClickHouse-Query-Id", headerText(queryId));
+    this.#queryId = queryId;
   }
 
   get over(): boolean {
@@ -72,6 +77,7 @@ export class Answer {
 
   /** Rows that the gateway writes. */
   describes(format: string, contentType: string): void {
+    this.#say();
     this.#response.setHeader("Content-Type", contentType);
     this.#response.setHeader("X-ClickHouse-Format", format);
     this.#response.setHeader("X-ClickHouse-Timezone", "UTC");
@@ -81,7 +87,7 @@ export class Answer {
   /** Rows that pass as the engine sends them, and the headers they came with. */
   relays(headers: Readonly<Record<string, string>>): void {
     this.#relayed = true;
-    for (const name in headers) this.#response.setHeader(name, headers[name] ?? "");
+    this.#passed = headers;
     this.#packing = undefined;
     this.#tag = headers["x-clickhouse-exception-tag"];
   }
@@ -145,6 +151,7 @@ export class Answer {
     switch (this.#step(told ? "toldFailure" : "failure").does) {
       case "refuse": {
         const response = this.#response;
+        this.#say();
         response.statusCode = refusal.status;
         response.removeHeader("Content-Encoding");
         response.removeHeader("X-ClickHouse-Format");
@@ -197,16 +204,23 @@ export class Answer {
     return step;
   }
 
-  #summarize({ resultRows, writtenRows, elapsedMs }: Work): void {
-    const elapsedNs = Math.round(elapsedMs * 1e6);
-    const read = '"read_rows":"0","read_bytes":"0"';
-    const written = `"written_rows":"${writtenRows}","written_bytes":"0","total_rows_to_read":"0"`;
-    const result = `"result_rows":"${resultRows}","result_bytes":"0","elapsed_ns":"${elapsedNs}"`;
-    this.#response.setHeader("X-ClickHouse-Summary", `{${read},${written},${result}}`);
+  #summarize(work: Work): void {
+    this.#response.setHeader("X-ClickHouse-Summary", summaryOf(work));
+  }
+
+  /** Says the headers that are known. Before any other is said, or asked for. */
+  #say(): void {
+    const queryId = this.#queryId;
+    const passed = this.#passed;
+    this.#queryId = "";
+    this.#passed = undefined;
+    if (queryId !== "") this.#response.setHeader("X-ClickHouse-Query-Id", headerText(queryId));
+    for (const name in passed) this.#response.setHeader(name, passed[name] ?? "");
   }
 
   #sendHead(work: Work): void {
     const response = this.#response;
+    this.#say();
     if (!response.hasHeader("X-ClickHouse-Summary")) this.#summarize(work);
     if (!this.#relayed) this.#tag = this.#newTag();
     if (this.#tag !== undefined) response.setHeader("X-ClickHouse-Exception-Tag", this.#tag);
@@ -222,14 +236,29 @@ export class Answer {
 
   async #sendPacked(packing: Packing, rows: Uint8Array, work: Work): Promise<void> {
     const packed = await packing.whole(rows);
+    this.#say();
     this.#nameEncoding();
     this.#sendWhole(packed, work);
   }
 
   #sendWhole(body: Uint8Array, work: Work): void {
+    if (this.#sendsAtOnce(body, work)) return;
+    this.#say();
     if (!this.#response.hasHeader("X-ClickHouse-Summary")) this.#summarize(work);
     this.#response.setHeader("Content-Length", body.length);
     this.#finish(body);
+  }
+
+  /** Bytes of an engine, to a client whose request was read whole: what a head says of them is known in one go. */
+  #sendsAtOnce(body: Uint8Array, work: Work): boolean {
+    const response = this.#response;
+    const passed = this.#passed;
+    if (passed === undefined || body.length > turnBytesMax) return false;
+    if (!(response instanceof PlainResponse) || !response.isFresh) return false;
+    const lines = headLines(this.#queryId, passed, body.length, work);
+    this.#letGo();
+    turnWrites.later(() => response.endWith(lines, body));
+    return true;
   }
 
   #send(bytes: Uint8Array): Promise<void> | undefined {
@@ -263,13 +292,6 @@ export class Answer {
 
 /** Nothing: only to learn when what stands before it is out. */
 const lastWords = new Uint8Array(0);
-
-/** A client's own text as a header may carry it. */
-function headerText(text: string): string {
-  return /^[\x20-\x7e]*$/.test(text)
-    ? text
-    : encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, "\ufffd"));
-}
 
 function tooMuchHeld(): GatewayError {
   const message = `the result is larger than the ${wholeBytesMax} bytes that wait_end_of_query holds`;

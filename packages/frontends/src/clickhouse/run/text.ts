@@ -29,7 +29,8 @@ type Read = Result<Text, GatewayError>;
 export function textOf(asked: Asked, served: Served): MayWait<Read | undefined> {
   const { request, fields } = asked;
   const start = fields.query === undefined ? undefined : `${fields.query}\n`;
-  if (multipart.test(request.headers["content-type"] ?? "")) {
+  const type = request.headers["content-type"];
+  if (type !== undefined && multipart.test(type)) {
     const message = "external tables and fields in a multipart body are not taken";
     return err(gatewayError("query.unsupported", { message }));
   }

@@ -24,6 +24,10 @@ const closes = /(?:^|\W)close(?:$|\W)/i;
 /** A head and a body up to this size leave as one piece, which costs a copy and saves the other write. */
 const joinedBytesMax = 16 * 1024;
 
+const soon = Promise.resolve();
+/** A body up to this size is written as one text with its head, which takes no buffer. */
+const textBytesMax = 1024;
+
 /** Where a value can not stand in a header, as `node:http` judges it. */
 const notValue = /[^\t\x20-\x7e\x80-\xff]/;
 
@@ -65,8 +69,8 @@ export class PlainResponse implements HttpResponse {
     if (this.headersSent) throw new Error("a header behind the head");
     const key = keyOf(name);
     const texts = typeof value === "object" ? value : String(value);
-    if (typeof value === "string") check(name, value);
-    else if (typeof texts === "object") for (const text of texts) check(name, text);
+    if (typeof value === "string") checkHeader(name, value);
+    else if (typeof texts === "object") for (const text of texts) checkHeader(name, text);
     const found = this.#keys.indexOf(key);
     const at = found < 0 ? this.#keys.length : found;
     this.#keys[at] = key;
@@ -126,10 +130,30 @@ export class PlainResponse implements HttpResponse {
     }
     this.#ended = true;
     if (this.#corked) socket.uncork();
-    // With the response as what it is called with: a function of its own for each is compiled for its one call.
-    if (socket.writableLength === 0) process.nextTick(PlainResponse.#finish, this);
-    else socket.write(nothing, () => PlainResponse.#finish(this));
+    this.#finishLater();
     return this;
+  }
+
+  /** Nothing was said yet. */
+  get isFresh(): boolean {
+    const isSaid = this.headersSent || this.#keys.length > 0 || this.statusCode !== 200;
+    return !isSaid && !this.#corked;
+  }
+
+  /**
+   * The head and all of the body, of a response of which nothing was said yet. `lines` are whole ones that a head may hold: the
+   * length of the body is among them, and nothing of the connection.
+   */
+  endWith(lines: string, body: Uint8Array): void {
+    if (this.#ended || this.destroyed) return;
+    const { socket, keepAliveLines } = this.#owner;
+    const date = dateLine(this.#owner.unixMs());
+    const head = `HTTP/1.1 200 OK\r\n${lines}${date}${keepAliveLines}\r\n`;
+    this.headersSent = true;
+    if (body.length <= textBytesMax) socket.write(head + latin1Of(body), "latin1");
+    else this.#whole(head, body, body.length);
+    this.#ended = true;
+    this.#finishLater();
   }
 
   flushHeaders(): void {
@@ -233,6 +257,21 @@ export class PlainResponse implements HttpResponse {
     return `${head}Transfer-Encoding: chunked\r\n\r\n`;
   }
 
+  #finishLater(): void {
+    const { socket } = this.#owner;
+    if (socket.writableLength === 0) void PlainResponse.#finishSoon(this);
+    else socket.write(nothing, () => PlainResponse.#finish(this));
+  }
+
+  /**
+   * Behind whoever ended it. An await and no `process.nextTick`, whose entry is made in V8's runtime; and a function that
+   * is there, as one of its own for each response is compiled for its one call.
+   */
+  static async #finishSoon(this: void, response: PlainResponse): Promise<void> {
+    await soon;
+    PlainResponse.#finish(response);
+  }
+
   static #finish(this: void, response: PlainResponse): void {
     if (response.#told) return;
     response.#told = true;
@@ -249,8 +288,17 @@ interface Listener {
   readonly once: boolean;
 }
 
+/** Written as latin-1 it is the same bytes again. */
+function latin1Of(body: Uint8Array): string {
+  if (body.length === 0) return "";
+  const { buffer, byteOffset, length } = body;
+  return (Buffer.isBuffer(body) ? body : Buffer.from(buffer, byteOffset, length)).toString(
+    "latin1",
+  );
+}
+
 /** Throws for what no header may hold, in the words of `node:http`. */
-function check(name: string, value: string): void {
+export function checkHeader(name: string, value: string): void {
   if (notValue.test(value)) validateHeaderValue(name, value);
 }
 
