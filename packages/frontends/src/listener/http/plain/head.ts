@@ -4,6 +4,8 @@
  * read here (RFC 9112 has a lot of it), and nothing is refused: another reader gets those bytes as they came.
  */
 
+import { copied, knownHeadOf, type KnownHead, type KnownName } from "./knownHead.ts";
+
 export interface PlainHead {
   readonly method: string;
   /** The path as it was sent, with its question. */
@@ -41,20 +43,23 @@ const others: ReadonlySet<string> = new Set([
 ]);
 const linesMax = 100;
 
-/** A name with the colon behind it, and in lower case. */
-interface KnownName {
-  readonly sent: string;
-  readonly name: string;
-  readonly lower: string;
-}
-
-/** The names of a connection's last head, in their order: clients send the same ones with every request. No value is kept. */
+/** The names of a connection's last head, in their order: clients send the same ones with every request. */
 export class HeadNames {
   known: readonly KnownName[] = [];
+  /** A head that came before. */
+  head: KnownHead | undefined;
+  /** How many more may be kept in its place: some clients send another one each time. */
+  headsLeft = 8;
 }
+
+/** How most requests of some clients begin. */
+const usualStart = Buffer.from("POST / HTTP/1.1\r\n", "latin1");
+const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /** `bytes` begin with a request. */
 export function readPlainHead(bytes: Buffer, last: HeadNames): PlainRead {
+  const again = last.head === undefined ? undefined : readAgain(bytes, last.head);
+  if (again !== undefined) return again;
   const end = bytes.indexOf(ending);
   if (end < 0) return "more";
   if (end > headBytesMax) return "other";
@@ -65,7 +70,35 @@ export function readPlainHead(bytes: Buffer, last: HeadNames): PlainRead {
   const lines = linesOf(text, startEnd + 2, last);
   if (lines === undefined) return "other";
   const { headers, rawHeaders, bodyBytes } = lines;
+  if (last.headsLeft > 0) {
+    last.headsLeft -= 1;
+    last.head = knownHeadOf(text, startEnd + 2, last.known) ?? last.head;
+  }
   return { head: { method, url, headers, rawHeaders, bodyBytes }, bodyAt: end + ending.length };
+}
+
+/** A head with the lines of one that came before; undefined for any other, which may be of this kind as well. */
+function readAgain(bytes: Buffer, known: KnownHead): PlainRead | undefined {
+  let method = "POST";
+  let url = "/";
+  let from = usualStart.length;
+  if (!isUsual(bytes)) {
+    from = bytes.indexOf(lineFeed) + 1;
+    if (from < 2 || from > headBytesMax || bytes[from - 2] !== carriageReturn) return undefined;
+    const start = startLine.exec(bytes.toString("latin1", 0, from - 2));
+    if (start === null) return undefined;
+    method = start[1] ?? "";
+    url = start[2] ?? "";
+  }
+  const lines = known.read(bytes, from);
+  if (lines === undefined || lines.end - ending.length > headBytesMax) return undefined;
+  const { headers, rawHeaders, bodyBytes, end } = lines;
+  return { head: { method, url, headers, rawHeaders, bodyBytes }, bodyAt: end };
+}
+
+function isUsual(bytes: Uint8Array): boolean {
+  for (let at = 0; at < usualStart.length; at += 1) if (bytes[at] !== usualStart[at]) return false;
+  return true;
 }
 
 function linesOf(text: string, from: number, last: HeadNames): Lines | undefined {
@@ -128,7 +161,6 @@ function nameOf(sent: string): KnownName | undefined {
   if (names.size >= namesMax || sent.length > nameLengthMax) {
     return { sent: `${sent}:`, name: sent, lower };
   }
-  // A slice would keep the whole head that it was cut from.
   const kept = { sent: copied(`${sent}:`), name: copied(sent), lower: copied(lower) };
   names.set(kept.name, kept);
   return kept;
@@ -136,8 +168,4 @@ function nameOf(sent: string): KnownName | undefined {
 
 function isKept(one: KnownName): boolean {
   return names.get(one.name) === one;
-}
-
-function copied(text: string): string {
-  return Buffer.from(text, "latin1").toString("latin1");
 }
