@@ -55,8 +55,7 @@ export function relayedAsk(
   }
   if (last?.relay === relay && last.raw === raw && last.settings === settings) return last.asked;
   const asked = read(relay, raw, settings);
-  const isForm = relay.body === undefined && relay.fields.length === 0;
-  if (isForm) last = { relay, raw, settings, asked };
+  if (isFormOnly(relay)) last = { relay, raw, settings, asked };
   return asked;
 }
 
@@ -74,11 +73,16 @@ function read(
   }
   try {
     const query = fields.length === 0 ? "" : `&${queryOf(fields)}`;
-    return ok({ query, raw, acceptEncoding: relay.acceptEncoding, body: relay.body });
+    const isForm = isFormOnly(relay);
+    return ok({ query, isForm, raw, acceptEncoding: relay.acceptEncoding, body: relay.body });
   } catch {
     // Half of a surrogate pair in a field.
     return err(gatewayError("engine.broken", { detail: "an address that can not be written" }));
   }
+}
+
+function isFormOnly({ body, fields }: Relay): boolean {
+  return body === undefined && fields.length === 0;
 }
 
 function refused(name: string): Result<never, GatewayError> {

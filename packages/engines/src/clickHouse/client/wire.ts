@@ -25,6 +25,8 @@ export interface Submission {
 export interface RelayedAsk {
   /** Fields of the address, each with its `&`, before the settings of the cluster, which are not to be changed. */
   readonly query: string;
+  /** They say nothing but the form of an answer, as those of many statements do. */
+  readonly isForm: boolean;
   /** The answer comes in the client's form and not as blocks. */
   readonly raw: boolean;
   readonly acceptEncoding: string | undefined;
@@ -78,16 +80,58 @@ export function submit(
   signal: AbortSignal,
 ): Exchanged {
   const rows = relay?.body;
-  let path = `/?query_id=${encodeURIComponent(queryId)}`;
-  if (database !== undefined) path += `&database=${encodeURIComponent(database)}`;
-  if (rows !== undefined) path += `&query=${encodeURIComponent(sql)}`;
-  if (rows?.blocks === true) path += "&decompress=1";
-  path += relay?.query ?? "";
   const settings = relay?.raw === true ? wire.relaySettings : wire.settings;
-  if (settings !== "") path += `&${settings}`;
+  let path = `/?query_id=${encodedTag(queryId)}`;
+  if (rows === undefined && relay?.isForm !== false) {
+    path += sameFields(database, relay?.query ?? "", settings);
+  } else {
+    path += databaseField(database);
+    if (rows !== undefined) path += `&query=${encodeURIComponent(sql)}`;
+    if (rows?.blocks === true) path += "&decompress=1";
+    path += relay?.query ?? "";
+    if (settings !== "") path += `&${settings}`;
+  }
   if (fields.length > 0) path += `&${queryOf(fields)}`;
   const headers = headersOf(wire, relay);
   return exchange(wire.pool, { method: "POST", path, headers, body: rows?.bytes ?? sql }, signal);
+}
+
+/** The last tag up to its query's id, and how that stands in an address: tags of one lease differ in the id alone. */
+let stem = "";
+let encodedStem = "";
+
+const plainId = /^[\w-]+$/;
+
+function encodedTag(tag: string): string {
+  const cut = tag.lastIndexOf("/") + 1;
+  const id = tag.slice(cut);
+  if (cut !== stem.length || !tag.startsWith(stem)) {
+    encodedStem = encodeURIComponent(tag.slice(0, cut));
+    stem = tag.slice(0, cut);
+  }
+  return encodedStem + (plainId.test(id) ? id : encodeURIComponent(id));
+}
+
+/** The last fields that statements have in common, and what they were made of. */
+interface Common {
+  readonly database: string | undefined;
+  readonly query: string;
+  readonly settings: string;
+  readonly text: string;
+}
+
+let last: Common | undefined;
+
+function sameFields(database: string | undefined, query: string, settings: string): string {
+  const isSame = last?.database === database && last?.query === query;
+  if (last !== undefined && isSame && last.settings === settings) return last.text;
+  const text = databaseField(database) + query + (settings === "" ? "" : `&${settings}`);
+  last = { database, query, settings, text };
+  return text;
+}
+
+function databaseField(database: string | undefined): string {
+  return database === undefined ? "" : `&database=${encodeURIComponent(database)}`;
 }
 
 /** The same list for all requests that have no headers of their own: its lines are then written once. */
