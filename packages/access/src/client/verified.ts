@@ -35,7 +35,7 @@ export class VerifiedLogins<Value> {
   key(parts: readonly string[]): string {
     let text = this.#key;
     for (const part of parts) text += `${part.length}:${part}`;
-    return hash("sha256", text, "base64");
+    return hash("sha256", text, "binary");
   }
 
   /** What was remembered under `key`, for a minute. */

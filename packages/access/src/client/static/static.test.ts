@@ -205,6 +205,22 @@ describe("staticAuthenticator", () => {
   });
 });
 
+it("recalls each user as himself, whoever was asked for before, and nobody under another's password", async () => {
+  const { host } = hostOf();
+  const user = { groups: [], roles: [] };
+  const users = {
+    alice: { ...user, passwordHash: aliceHash },
+    bob: { ...user, passwordHash: hashSync("bob-secret", 4) },
+  };
+  const door = staticAuthenticator({ required: true, staticUsers: { users } }, host);
+  const shown = [passwordOf("alice", "alice-secret"), passwordOf("bob", "bob-secret")];
+  for (const one of shown) await door.authenticate(one, at);
+  const recalled = [...shown, ...shown].map((one) => door.recall?.(one)?.identity.user);
+  expect(recalled).toEqual(["alice", "bob", "alice", "bob"]);
+  const strangers = [passwordOf("mallory", "bob-secret"), passwordOf("alice", "bob-secret")];
+  expect(strangers.map((one) => door.recall?.(one))).toEqual([undefined, undefined]);
+});
+
 function authenticatorOf(host: Host) {
   const alice = { passwordHash: aliceHash, groups: ["readers"], roles: ["analyst"] };
   return staticAuthenticator({ required: true, staticUsers: { users: { alice } } }, host);
