@@ -1,7 +1,7 @@
 /**
  * What a query leaves to be done behind its answer: its slot is given back and its record is kept once the answer has left
- * for its client, who would otherwise wait for both. Whoever writes answers runs it behind each write; where none follows,
- * because the client is gone, it is run some milliseconds later.
+ * for its client, who would otherwise wait for both. Whoever writes answers runs it behind each write, and whoever asks for a
+ * slot before that; where neither follows, because the client is gone, it is run some milliseconds later.
  */
 
 /** Must not throw: whoever runs it is another query's answer. */

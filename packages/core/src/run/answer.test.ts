@@ -6,6 +6,7 @@ import type { DoneEvent, ResultEvent } from "../query/event.ts";
 import { err, ok } from "../result.ts";
 import { batchOf, columnOf } from "../type/build.ts";
 import { answerQuery } from "./answer.ts";
+import { describeQuery } from "./describe.ts";
 import { Engine, planeAsking } from "./rig/engine.ts";
 import { queryOf, type PlaneOptions, type TestPlane } from "./rig/plane.ts";
 
@@ -106,6 +107,17 @@ describe("what a query leaves behind its answer", () => {
     await next;
     behind.run();
     expect([plane.slots.size, plane.records.length]).toEqual([0, 2]);
+  });
+
+  it("is done before a question about a statement asks for a slot", async () => {
+    const behind = new Behind(() => {});
+    const engine = new Engine(whole);
+    const { plane, answer } = asked(engine, { behind });
+    engine.says();
+    await answer;
+    expect(plane.slots.size).toBe(1);
+    await describeQuery(queryOf("described"), plane, new AbortController().signal);
+    expect([plane.slots.size, plane.records.length]).toEqual([0, 1]);
   });
 
   it("does not reach whoever runs it as a bug", async () => {

@@ -25,8 +25,6 @@ export class OpenQuery implements Underway {
 
   /** Puts the query on the live list. Every opened query is closed exactly once. */
   constructor(query: Query, plane: DataPlane, client: AbortSignal, whole: boolean = false) {
-    // What the one before left behind its answer is what this one needs: its slot.
-    plane.behind?.run();
     this.query = query;
     this.whole = whole;
     this.live = plane.live.open(query, plane.host.clock, client);
@@ -99,6 +97,8 @@ export class OpenQuery implements Underway {
   slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
     const { signal } = this.live;
     if (signal.aborted) return err(abortError(signal));
+    // What others left behind their answers is what this one needs: their slots.
+    this.#plane.behind?.run();
     const slot = this.#plane.capacity.admitNow(request);
     if (slot === undefined) return undefined;
     this.#waited();

@@ -16,7 +16,7 @@ import { abortedWith, Canceller } from "../../tool/canceller.ts";
 import type { DataPlane } from "./plane.ts";
 
 /** What a question needs of the data plane. */
-type Asked = Pick<DataPlane, "capacity" | "host">;
+type Asked = Pick<DataPlane, "behind" | "capacity" | "host">;
 
 export type Admission = AsyncGenerator<Queued, Result<Slot, GatewayError>, void>;
 
@@ -48,14 +48,16 @@ export interface Underway extends PolicyLog {
 export class Unrecorded implements Underway, Disposable {
   readonly query: Query;
   readonly trace: RoutingStep[] = [];
+  readonly #behind: Asked["behind"];
   readonly #capacity: Capacity;
   readonly #clock: Clock;
   readonly #canceller = new Canceller();
   readonly #client: Disposable;
   #limit: Disposable | undefined;
 
-  constructor(query: Query, { capacity, host }: Asked, client: AbortSignal) {
+  constructor(query: Query, { behind, capacity, host }: Asked, client: AbortSignal) {
     this.query = query;
+    this.#behind = behind;
     this.#capacity = capacity;
     this.#clock = host.clock;
     this.#client = abortedWith(client, this.#canceller);
@@ -77,6 +79,8 @@ export class Unrecorded implements Underway, Disposable {
 
   slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
     if (this.signal.aborted) return err(abortError(this.signal));
+    // As a query does.
+    this.#behind?.run();
     const slot = this.#capacity.admitNow(request);
     return slot === undefined ? undefined : ok(slot);
   }
