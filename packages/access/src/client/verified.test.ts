@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
+import { Secret } from "@gateway/core/secret.ts";
 import { VerifiedLogins } from "./verified.ts";
 
 describe("VerifiedLogins", () => {
@@ -28,5 +29,22 @@ describe("VerifiedLogins", () => {
     const logins = new VerifiedLogins<string>(virtualHost(1));
     const keys = [["ab", "c"], ["a", "bc"], ["abc"], ["a1:b", "c"]].map((one) => logins.key(one));
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it("has the key of a secret made once for what stands beside it, and another one for anything else", () => {
+    const [logins, others] = [1, 2].map((seed) => new VerifiedLogins<string>(virtualHost(seed)));
+    const secret = new Secret("secret");
+    const key = logins?.keyOf(secret, ["ann", "hash"]);
+    expect(logins?.keyOf(secret, ["ann", "hash"])).toBe(key);
+    expect(logins?.keyOf(new Secret("secret"), ["ann", "hash"])).toBe(key);
+    const strangers = [
+      logins?.keyOf(secret, ["ann", "other"]),
+      logins?.keyOf(secret, ["bob", "hash"]),
+      logins?.keyOf(secret, ["ann"]),
+      logins?.keyOf(new Secret("other"), ["ann", "hash"]),
+      others?.keyOf(secret, ["ann", "hash"]),
+    ];
+    expect(new Set([key, ...strangers]).size).toBe(6);
+    expect(logins?.keyOf(secret, ["ann", "hash"])).toBe(key);
   });
 });

@@ -8,6 +8,7 @@
  */
 import { hash } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Secret } from "@gateway/core/secret.ts";
 import { Aged } from "@gateway/core/tool/aged.ts";
 
 const keepMs = 60_000;
@@ -38,6 +39,15 @@ export class VerifiedLogins<Value> {
     return hash("sha256", text, "binary");
   }
 
+  /** The same of a secret and what decides beside it, made once for a secret that its client's connection shows again. */
+  keyOf(secret: Secret, beside: readonly string[]): string {
+    const { mark } = secret;
+    if (mark?.by === this && areSame(mark.beside, beside)) return mark.text;
+    const text = this.key([...beside, secret.reveal()]);
+    secret.mark = { by: this, beside, text };
+    return text;
+  }
+
   /** What was remembered under `key`, for a minute. */
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key);
@@ -55,4 +65,10 @@ export class VerifiedLogins<Value> {
     const untilMs = this.#host.clock.nowMs() + keepMs;
     this.#entries.putWithin(entriesMax, key, { value, untilMs });
   }
+}
+
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  if (some.length !== others.length) return false;
+  for (let at = 0; at < some.length; at += 1) if (some[at] !== others[at]) return false;
+  return true;
 }

@@ -12,7 +12,7 @@ import { Canceller } from "@gateway/core/tool/canceller.ts";
 import { exceptionText } from "@gateway/wire/clickhouse/exception.ts";
 import type { ClickhouseConfig } from "./config.ts";
 import { refusalOf } from "./errors.ts";
-import { checkHeaders, logIn } from "./login/login.ts";
+import { checkHeaders, logIn, type Sender } from "./login/login.ts";
 import { actionOf } from "./machine.ts";
 import type { HttpPeer, HttpPeers } from "../listener/http/peer.ts";
 import { fieldsOf, isOn, type Fields } from "./read/fields.ts";
@@ -22,6 +22,7 @@ import { Running } from "./run/running.ts";
 import { answerStatement, type Asked, type Served } from "./run/statement.ts";
 import { Sessions } from "./session/sessions.ts";
 import type { HttpRequest, HttpResponse } from "../listener/http/exchange.ts";
+import { memoOf, type LinesMemo } from "../listener/http/plain/sameLines.ts";
 
 interface Options {
   readonly config: ClickhouseConfig;
@@ -110,9 +111,10 @@ export class Requests {
 
   /** A promise only where something is waited for. */
   #statement(exchange: Exchange): MayWait<void> {
-    const { request, response, peer, queryString } = exchange;
+    const { request, response, queryString } = exchange;
     if (this.#draining) return refuse(request, response, gatewayError("gateway.draining"));
-    const checked = checkHeaders(request);
+    const memo = memoOf(request);
+    const checked = checkHeaders(request, memo);
     if (!checked.ok) return refuse(request, response, checked.error);
     const fields = fieldsOf(queryString);
     if (!fields.ok) return refuse(request, response, fields.error);
@@ -120,10 +122,7 @@ export class Requests {
     if (request.method !== "POST" && fields.value.query === undefined) {
       return send(request, response, 200, "Ok.\n");
     }
-    const { user, password } = fields.value;
-    const { address, certificateNames, mayTakeCredentials } = peer;
-    const { headers } = request;
-    const sender = { headers, user, password, address, certificateNames, mayTakeCredentials };
+    const sender = senderOf(exchange, fields.value, memo);
     const login = logIn(this.#door, sender);
     if (login instanceof Promise) {
       return login.then((judged) => this.#asUser(judged, exchange, fields.value));
@@ -136,6 +135,15 @@ export class Requests {
     const asked = new StatementAsked(exchange, fields, login.value, this.#answering);
     return answerStatement(asked, this.#served);
   }
+}
+
+function senderOf(
+  { request: { headers }, peer }: Exchange,
+  { user, password }: Fields,
+  memo: LinesMemo | undefined,
+): Sender {
+  const { address, certificateNames, mayTakeCredentials } = peer;
+  return { headers, user, password, address, certificateNames, mayTakeCredentials, memo };
 }
 
 /** What the answers of a listener share. */

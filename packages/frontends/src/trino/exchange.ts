@@ -7,6 +7,7 @@ import type { Sender } from "./login/login.ts";
 import { sendRefusal, sendStatus } from "./page/respond.ts";
 import type { Peer } from "./peer.ts";
 import type { HttpRequest, HttpResponse } from "../listener/http/exchange.ts";
+import { memoOf } from "../listener/http/plain/sameLines.ts";
 
 /** A request, where it came from, and its answer. */
 export interface Exchange {
@@ -32,7 +33,8 @@ export function clientOf({
 /** What a login of the sender is judged by. */
 export function senderOf({ request, peer }: Exchange): Sender {
   const { address, certificateNames, mayTakeCredentials } = peer;
-  return { headers: request.headers, address, certificateNames, mayTakeCredentials };
+  const { headers } = request;
+  return { headers, address, certificateNames, mayTakeCredentials, memo: memoOf(request) };
 }
 
 /** Answers by the status of an error. */

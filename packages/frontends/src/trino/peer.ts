@@ -8,10 +8,10 @@ import type { Connection } from "../listener/connection.ts";
 import type { RelayedClient } from "../listener/elsewhere.ts";
 import type { HttpRequest } from "../listener/http/exchange.ts";
 import { HttpPeers, type HttpPeer, type PeerRefusal } from "../listener/http/peer.ts";
+import { memoOf, type LinesMemo } from "../listener/http/plain/sameLines.ts";
 import { loopbackOnly } from "../listener/tls.ts";
 import type { TrinoConfig } from "./config.ts";
 import { checkHeaders } from "./login/identity.ts";
-import { sentHeaders, type SentHeaders } from "./login/sentHeaders.ts";
 import type { AskedSession } from "./session/session.ts";
 
 export interface Peer extends HttpPeer {
@@ -31,9 +31,16 @@ export interface Peer extends HttpPeer {
 const readsFirst =
   /^(?:StatementClientV1|trino-cli|trino-jdbc|trino-client|Trino Python Client|curl)\//;
 
-/** What the headers of a connection's last statement said. */
+/** The sender of requests that came with the same lines. */
+interface Judged {
+  readonly memo: LinesMemo;
+  readonly peer: Peer;
+}
+
+/** Those of a connection's last statement, and of its last poll, which has other headers. */
 interface Known {
-  last: { readonly sent: SentHeaders; readonly peer: Peer } | undefined;
+  statement: Judged | undefined;
+  poll: Judged | undefined;
 }
 
 export class Peers {
@@ -47,7 +54,7 @@ export class Peers {
   /** Tells whose socket it is; called before its first request. */
   add(socket: Socket, connection: Connection): void {
     this.#peers.add(socket, connection);
-    this.#known.set(socket, { last: undefined });
+    this.#known.set(socket, { statement: undefined, poll: undefined });
   }
 
   connectionOf(request: HttpRequest): Connection | undefined {
@@ -56,17 +63,19 @@ export class Peers {
 
   /** Judges where a request came from, and refuses headers that can be read in two ways. */
   of(request: HttpRequest): Result<Peer, PeerRefusal> {
-    const { rawHeaders } = request;
-    const known = this.#known.get(request.socket);
-    if (known?.last?.sent.areSame(rawHeaders) === true) return ok(known.last.peer);
+    const memo = memoOf(request);
+    const known = memo === undefined ? undefined : this.#known.get(request.socket);
+    const isStatement = request.method === "POST";
+    const last = isStatement ? known?.statement : known?.poll;
+    if (last !== undefined && last.memo === memo) return ok(last.peer);
     const judged = this.#peers.of(request);
     if (!judged.ok) return judged;
-    const checked = checkHeaders(rawHeaders);
+    const checked = checkHeaders(request.rawHeaders);
     if (!checked.ok) return err({ status: 400, text: checked.error.message });
     const peer = peerOf(judged.value, request);
-    // Polls have other headers, and less is read of them.
-    const sent = request.method === "POST" ? sentHeaders(rawHeaders) : undefined;
-    if (sent !== undefined && known !== undefined) known.last = { sent, peer };
+    if (memo === undefined || known === undefined) return ok(peer);
+    if (isStatement) known.statement = { memo, peer };
+    else known.poll = { memo, peer };
     return ok(peer);
   }
 

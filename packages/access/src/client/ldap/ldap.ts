@@ -116,7 +116,7 @@ class LdapProvider implements Provider {
   }
 
   #memoryKey({ user, password }: PasswordShown): string {
-    return this.#verified.key([this.#realm, user, password.reveal()]);
+    return this.#verified.keyOf(password, [this.#realm, user]);
   }
 
   #nameKey(name: string): string {

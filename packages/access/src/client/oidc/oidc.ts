@@ -131,8 +131,8 @@ class OidcProvider implements Provider {
   }
 
   /** Over the whole token in the one spelling that is accepted, with its signature. */
-  #memoryKey({ text }: ShownToken): string {
-    return this.#verified.key([this.#realm, text]);
+  #memoryKey({ token }: ShownToken): string {
+    return this.#verified.keyOf(token, [this.#realm]);
   }
 }
 

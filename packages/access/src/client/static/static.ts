@@ -37,7 +37,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
   const keys = onceCalled(() => new UserKeys(account, entries));
   const decoyFor = (user: string): string => decoyHash(crowd().costs, nameKeyOf(host), user);
   const keyOf = (user: string, password: Secret, hash: string): string =>
-    verified.key([user, password.reveal(), hash]);
+    verified.keyOf(password, [user, hash]);
   function recall(shown: Shown): Login | undefined {
     if (shown.kind !== "password") return undefined;
     const { user, password } = shown;

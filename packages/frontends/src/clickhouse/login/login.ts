@@ -10,6 +10,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import type { HttpRequest } from "../../listener/http/exchange.ts";
 import { PlainRequest } from "../../listener/http/plain/request.ts";
+import type { LinesMemo } from "../../listener/http/plain/sameLines.ts";
 
 /** What a login is judged by. */
 export interface Sender {
@@ -21,6 +22,8 @@ export interface Sender {
   /** Names of the client's verified certificate; empty where none is asked for. */
   readonly certificateNames: readonly string[];
   readonly mayTakeCredentials: boolean;
+  /** Of its headers. */
+  readonly memo: LinesMemo | undefined;
 }
 
 /** How long a request waits for a first configuration before it is told to come again. */
@@ -43,7 +46,17 @@ const once: ReadonlySet<string> = new Set([
 const fine = ok<void>(undefined);
 
 /** Refuses a request whose headers can be read in two ways. */
-export function checkHeaders(request: HttpRequest): Result<void, GatewayError> {
+export function checkHeaders(
+  request: HttpRequest,
+  memo: LinesMemo | undefined,
+): Result<void, GatewayError> {
+  if (memo?.checked !== undefined) return memo.checked;
+  const checked = checkedHeaders(request);
+  if (memo !== undefined) memo.checked = checked;
+  return checked;
+}
+
+function checkedHeaders(request: HttpRequest): Result<void, GatewayError> {
   const { rawHeaders } = request;
   // There each name comes once.
   const seen = request instanceof PlainRequest ? undefined : new Set<string>();
@@ -70,7 +83,7 @@ export function logIn(
   door: Pick<Door, "authenticate" | "recall" | "refused">,
   sender: Sender,
 ): Promise<Result<Login, GatewayError>> | Result<Login, GatewayError> {
-  const presented = presentedBy(sender);
+  const presented = presentedAgain(sender);
   const at: PresentedAt = { frontend: "clickhouseHttp", address: sender.address, patienceMs };
   if (!presented.ok) return refused(door, presented.error, { sender, at, kind: "nothing" });
   const { kind } = presented.value;
@@ -94,6 +107,14 @@ function refused(
 ): Result<never, GatewayError> {
   door.refused(error.code, { kind, user: claimedUser(sender) }, at);
   return err(error);
+}
+
+function presentedAgain(sender: Sender): Result<Presented, GatewayError> {
+  const { memo, user, password } = sender;
+  if (memo === undefined || user !== undefined || password !== undefined) {
+    return presentedBy(sender);
+  }
+  return (memo.presented ??= presentedBy(sender));
 }
 
 /** What the request shows: the one place that holds a credential, otherwise its connection's certificate. */

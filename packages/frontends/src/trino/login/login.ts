@@ -7,6 +7,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login, Presented, PresentedAt } from "@gateway/core/port/authenticator.ts";
 import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { LinesMemo } from "../../listener/http/plain/sameLines.ts";
 import { claimedUser, claimsAnother, presentedBy, type RequestHeaders } from "./identity.ts";
 
 /** What a login is judged by. */
@@ -16,6 +17,8 @@ export interface Sender {
   /** Names of the client's verified certificate; empty where none is asked for. */
   readonly certificateNames: readonly string[];
   readonly mayTakeCredentials: boolean;
+  /** Of its headers. */
+  readonly memo: LinesMemo | undefined;
 }
 
 type LoginDoor = Pick<Door, "authenticate" | "recall" | "refused">;
@@ -26,7 +29,7 @@ const patienceMs = 2_000;
 
 /** Judges the credential of a request. A promise only where it was not verified a moment ago. */
 export function logIn(door: LoginDoor, sender: Sender): MayWait<Result<Login, GatewayError>> {
-  const presented = presentedBy(sender.headers, sender.certificateNames);
+  const presented = shownBy(sender);
   if (!presented.ok) return refused(door, sender, presented.error, "nothing");
   const { kind } = presented.value;
   if (kind !== "nothing" && !sender.mayTakeCredentials) {
@@ -50,9 +53,7 @@ export function whoPolls(
   owner: AuthContext | undefined,
 ): MayWait<Result<AuthContext, GatewayError>> {
   const mayBeNameless = owner !== undefined && !door.asksPassword;
-  const presented = mayBeNameless
-    ? presentedBy(sender.headers, sender.certificateNames)
-    : undefined;
+  const presented = mayBeNameless ? shownBy(sender) : undefined;
   const nameless =
     presented?.ok === true &&
     presented.value.kind === "nothing" &&
@@ -60,6 +61,11 @@ export function whoPolls(
   if (nameless && owner !== undefined) return ok(owner);
   const login = logIn(door, sender);
   return login instanceof Promise ? login.then(identityIn) : identityIn(login);
+}
+
+function shownBy({ headers, certificateNames, memo }: Sender): Result<Presented, GatewayError> {
+  if (memo === undefined) return presentedBy(headers, certificateNames);
+  return (memo.presented ??= presentedBy(headers, certificateNames));
 }
 
 function identityIn(login: Result<Login, GatewayError>): Result<AuthContext, GatewayError> {

@@ -6,7 +6,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "@gateway/core/port/clock.ts";
-import { HeadNames, readPlainHead } from "./head.ts";
+import { LastHeads, readPlainHead } from "./head.ts";
 import type { HttpRequest, HttpResponse } from "../exchange.ts";
 import { PlainRequest } from "./request.ts";
 import { PlainResponse, type ResponseOwner } from "./response.ts";
@@ -41,7 +41,7 @@ class PlainConnection implements ResponseOwner {
   readonly keepAliveLines: string;
   readonly #serving: PlainServing;
   readonly #lookMs: number;
-  readonly #names = new HeadNames();
+  readonly #last = new LastHeads();
   #response: PlainResponse | undefined;
   /** What came while a request was answered; while none is, the start of one. */
   #held: Buffer | undefined;
@@ -94,9 +94,9 @@ class PlainConnection implements ResponseOwner {
   #take(bytes: Buffer, again: boolean): void {
     this.#held = undefined;
     if (this.socket.destroyed) return;
-    const read = readPlainHead(bytes, this.#names);
-    if (typeof read === "string") return this.#handOver(bytes);
-    const { head, bodyAt } = read;
+    const head = readPlainHead(bytes, this.#last);
+    if (typeof head === "string") return this.#handOver(bytes);
+    const { bodyAt } = head;
     const end = bodyAt + head.bodyBytes;
     if (end < bytes.length) return this.#handOver(bytes);
     if (end > bytes.length) {
@@ -143,6 +143,7 @@ class PlainConnection implements ResponseOwner {
 
   #onSilence(passed: number): void {
     const { socket } = this;
+    this.#last.forget();
     this.#silentMs = this.#lookMs + (passed === this.#passed ? this.#silentMs : 0);
     this.#passed = passed;
     if (this.#silentMs < this.#silentMsMax()) return void socket.setTimeout(this.#lookMs);

@@ -4,7 +4,7 @@
  * read here (RFC 9112 has a lot of it), and nothing is refused: another reader gets those bytes as they came.
  */
 
-import { copied, knownHeadOf, type KnownHead, type KnownName } from "./knownHead.ts";
+import { SameLines, type LinesMemo, type ReadLines } from "./sameLines.ts";
 
 export interface PlainHead {
   readonly method: string;
@@ -14,14 +14,23 @@ export interface PlainHead {
   readonly headers: Readonly<Record<string, string>>;
   /** Names and values in turns, as sent. */
   readonly rawHeaders: readonly string[];
+  /** Of all requests with these lines; absent where they are not kept. */
+  readonly memo: LinesMemo | undefined;
   /** Bytes of the body. */
   readonly bodyBytes: number;
+  /** Where the body begins. */
+  readonly bodyAt: number;
 }
 
-/** A head, and where its body begins. `more`: no whole head yet · `other`: not of this kind. */
-export type PlainRead = { readonly head: PlainHead; readonly bodyAt: number } | "more" | "other";
+/** `more`: no whole head yet · `other`: not of this kind. */
+export type PlainRead = PlainHead | "more" | "other";
 
-type Lines = Omit<PlainHead, "method" | "url">;
+/** The name of a line, with the colon behind it, and in lower case. */
+interface KnownName {
+  readonly sent: string;
+  readonly name: string;
+  readonly lower: string;
+}
 
 const ending = Buffer.from("\r\n\r\n");
 /** Longer heads are another reader's. */
@@ -43,22 +52,32 @@ const others: ReadonlySet<string> = new Set([
 ]);
 const linesMax = 100;
 
-/** The names of a connection's last head, in their order: clients send the same ones with every request. */
-export class HeadNames {
-  known: readonly KnownName[] = [];
-  /** A head that came before. */
-  head: KnownHead | undefined;
-  /** How many more may be kept in its place: some clients send another one each time. */
-  headsLeft = 8;
+/** What a connection's last heads were like. */
+export class LastHeads {
+  /** The names of the last one, in their order. */
+  names: readonly KnownName[] = [];
+  /** Lines that came before: of those that bring a statement, and of those that ask for more of an answer. */
+  lines: readonly SameLines[] = [];
+  /** How many more may be kept before one of them comes again: some clients send other ones each time. */
+  linesLeft = linesLeftMax;
+
+  /** The credential among them goes with them. */
+  forget(): void {
+    this.lines = [];
+    this.linesLeft = linesLeftMax;
+  }
 }
+
+const linesKept = 2;
+const linesLeftMax = 8;
 
 /** How most requests of some clients begin. */
 const usualStart = Buffer.from("POST / HTTP/1.1\r\n", "latin1");
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /** `bytes` begin with a request. */
-export function readPlainHead(bytes: Buffer, last: HeadNames): PlainRead {
-  const again = last.head === undefined ? undefined : readAgain(bytes, last.head);
+export function readPlainHead(bytes: Buffer, last: LastHeads): PlainRead {
+  const again = last.lines.length === 0 ? undefined : readAgain(bytes, last);
   if (again !== undefined) return again;
   const end = bytes.indexOf(ending);
   if (end < 0) return "more";
@@ -70,15 +89,21 @@ export function readPlainHead(bytes: Buffer, last: HeadNames): PlainRead {
   const lines = linesOf(text, startEnd + 2, last);
   if (lines === undefined) return "other";
   const { headers, rawHeaders, bodyBytes } = lines;
-  if (last.headsLeft > 0) {
-    last.headsLeft -= 1;
-    last.head = knownHeadOf(text, startEnd + 2, last.known) ?? last.head;
-  }
-  return { head: { method, url, headers, rawHeaders, bodyBytes }, bodyAt: end + ending.length };
+  const memo = keep(`${text}\r\n`, startEnd + 2, lines, last);
+  return { method, url, headers, rawHeaders, memo, bodyBytes, bodyAt: end + ending.length };
 }
 
-/** A head with the lines of one that came before; undefined for any other, which may be of this kind as well. */
-function readAgain(bytes: Buffer, known: KnownHead): PlainRead | undefined {
+function keep(text: string, from: number, read: ReadLines, last: LastHeads): LinesMemo | undefined {
+  if (last.linesLeft === 0) return undefined;
+  last.linesLeft -= 1;
+  const kept = SameLines.of(text, from, read);
+  if (kept === undefined) return undefined;
+  last.lines = [kept, ...last.lines.slice(0, linesKept - 1)];
+  return kept.memo;
+}
+
+/** A head with lines that came before; undefined for any other, which may be of this kind as well. */
+function readAgain(bytes: Buffer, last: LastHeads): PlainHead | undefined {
   let method = "POST";
   let url = "/";
   let from = usualStart.length;
@@ -90,10 +115,18 @@ function readAgain(bytes: Buffer, known: KnownHead): PlainRead | undefined {
     method = start[1] ?? "";
     url = start[2] ?? "";
   }
-  const lines = known.read(bytes, from);
-  if (lines === undefined || lines.end - ending.length > headBytesMax) return undefined;
-  const { headers, rawHeaders, bodyBytes, end } = lines;
-  return { head: { method, url, headers, rawHeaders, bodyBytes }, bodyAt: end };
+  const known = last.lines;
+  for (let index = 0; index < known.length; index += 1) {
+    const one = known[index];
+    const bodyAt = one === undefined ? -1 : one.endIn(bytes, from);
+    if (one === undefined || bodyAt < 0) continue;
+    if (bodyAt - ending.length > headBytesMax) return undefined;
+    last.linesLeft = linesLeftMax;
+    const bodyBytes = one.bodyBytesIn(bytes, from);
+    const { headers, rawHeaders } = bodyBytes === one.bodyBytes ? one : one.withBody(bodyBytes);
+    return { method, url, headers, rawHeaders, memo: one.memo, bodyBytes, bodyAt };
+  }
+  return undefined;
 }
 
 function isUsual(bytes: Uint8Array): boolean {
@@ -101,12 +134,12 @@ function isUsual(bytes: Uint8Array): boolean {
   return true;
 }
 
-function linesOf(text: string, from: number, last: HeadNames): Lines | undefined {
+function linesOf(text: string, from: number, last: LastHeads): ReadLines | undefined {
   headerLines.lastIndex = from;
   if (!headerLines.test(text)) return undefined;
   const headers: Record<string, string> = {};
   const rawHeaders: string[] = [];
-  const { known } = last;
+  const { names: known } = last;
   /** Where this is another head than the last one. */
   let anew: KnownName[] | undefined;
   let bodyBytes = 0;
@@ -132,7 +165,7 @@ function linesOf(text: string, from: number, last: HeadNames): Lines | undefined
     at = end + 2;
   }
   if (headers["host"] === undefined || rawHeaders.length > 2 * linesMax) return undefined;
-  if (anew?.every(isKept) === true) last.known = anew;
+  if (anew?.every(isKept) === true) last.names = anew;
   return { headers, rawHeaders, bodyBytes };
 }
 
@@ -161,6 +194,7 @@ function nameOf(sent: string): KnownName | undefined {
   if (names.size >= namesMax || sent.length > nameLengthMax) {
     return { sent: `${sent}:`, name: sent, lower };
   }
+  // A slice would keep the whole head that it was cut from, with the credential in it.
   const kept = { sent: copied(`${sent}:`), name: copied(sent), lower: copied(lower) };
   names.set(kept.name, kept);
   return kept;
@@ -168,4 +202,8 @@ function nameOf(sent: string): KnownName | undefined {
 
 function isKept(one: KnownName): boolean {
   return names.get(one.name) === one;
+}
+
+function copied(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
 }

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { PlainHead } from "./head.ts";
+import type { LinesMemo } from "./sameLines.ts";
 
 /** The same names as in `IncomingMessage`. */
 export class PlainRequest {
@@ -13,7 +14,12 @@ export class PlainRequest {
   readonly body: Buffer;
   readonly socket: Socket;
 
-  constructor({ method, url, headers, rawHeaders }: PlainHead, body: Buffer, socket: Socket) {
+  /** What its frontend found in lines that came before. */
+  readonly memo: LinesMemo | undefined;
+
+  constructor(head: PlainHead, body: Buffer, socket: Socket) {
+    const { method, url, headers, rawHeaders, memo } = head;
+    this.memo = memo;
     this.method = method;
     this.url = url;
     this.headers = headers;
