@@ -91,9 +91,15 @@ async function verifiedBy(
   return ok({ identity, credential: { kind: "password", user, password } });
 }
 
+/** The name that was found to be no such one last: over HTTP each query is a login. */
+let lastFree = "";
+
 /** Whatever a directory takes for the same letters. */
 function isReserved(user: string): boolean {
-  return user.normalize("NFKC").toLowerCase().startsWith(namePrefix);
+  if (user === lastFree) return false;
+  const isTaken = user.normalize("NFKC").toLowerCase().startsWith(namePrefix);
+  if (!isTaken) lastFree = user;
+  return isTaken;
 }
 
 function loginsIn(backends: Backends): readonly EngineLogins[] {

@@ -31,6 +31,12 @@ const waitingBytesMax = 8 * 1024;
 /** Bytes of further requests that are read while one is answered. */
 const aheadBytesMax = 16 * 1024;
 
+/**
+ * A connection is looked at so many times while it may be silent, and so closed up to one look late. A socket's own timeout is
+ * set anew with each read and each write.
+ */
+const looksOfSilence = 4;
+
 /** Reads from here on. */
 export function servePlain(socket: Socket, serving: PlainServing): void {
   new PlainConnection(socket, serving).start();
@@ -45,16 +51,18 @@ class PlainConnection implements ResponseOwner {
   #response: PlainResponse | undefined;
   /** What came while a request was answered; while none is, the start of one. */
   #held: Buffer | undefined;
-  /** Bytes that had passed at the last look, which is taken in silence only, and how long none have since. */
+  /** Bytes that had passed at the last look, and for how long none have. */
   #passed = 0;
   #silentMs = 0;
+  #looking: NodeJS.Timeout | undefined;
   /** `node:http` has the connection. */
   #isElsewhere = false;
 
   constructor(socket: Socket, serving: PlainServing) {
     this.socket = socket;
     this.#serving = serving;
-    this.#lookMs = Math.min(serving.keepAliveMs, serving.stalledMs);
+    const { keepAliveMs, stalledMs } = serving;
+    this.#lookMs = Math.ceil(Math.min(keepAliveMs, stalledMs) / looksOfSilence);
     const secs = Math.floor(serving.keepAliveMs / 1000);
     this.keepAliveLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${secs}\r\n`;
   }
@@ -65,7 +73,7 @@ class PlainConnection implements ResponseOwner {
     socket.on("drain", this.#onDrain);
     socket.on("timeout", this.#onTimeout);
     socket.on("close", this.#onClose);
-    socket.setTimeout(this.#lookMs);
+    this.#looking = setTimeout(this.#look, this.#lookMs).unref();
   }
 
   unixMs(): number {
@@ -104,7 +112,7 @@ class PlainConnection implements ResponseOwner {
       else this.#await(bytes);
       return;
     }
-    if (again) this.socket.setTimeout(this.#lookMs);
+    if (again) this.socket.setTimeout(0);
     const response = new PlainResponse(this);
     this.#response = response;
     this.#serving.serve(new PlainRequest(head, bytes.subarray(bodyAt), this.socket), response);
@@ -118,6 +126,7 @@ class PlainConnection implements ResponseOwner {
   #handOver(bytes: Buffer): void {
     const { socket } = this;
     this.#isElsewhere = true;
+    clearTimeout(this.#looking);
     socket.off("data", this.#onData);
     socket.off("drain", this.#onDrain);
     socket.off("timeout", this.#onTimeout);
@@ -131,31 +140,48 @@ class PlainConnection implements ResponseOwner {
 
   readonly #onDrain = (): void => this.#response?.tell("drain");
 
-  readonly #onClose = (): void => this.#response?.gone();
+  readonly #onClose = (): void => {
+    clearTimeout(this.#looking);
+    this.#response?.gone();
+  };
 
   /** The process may have stood still: what lies in the socket is read first. */
-  readonly #onTimeout = (): void => {
+  readonly #look = (): void => {
     const passed = this.#bytesPassed();
     setImmediate(() => {
-      if (!this.#isElsewhere && this.#bytesPassed() === passed) this.#onSilence(passed);
+      if (this.#isElsewhere || this.socket.destroyed) return;
+      this.#silentMs = passed === this.#passed ? this.#silentMs + this.#lookMs : 0;
+      this.#passed = passed;
+      if (this.#silentMs > 0) this.#last.forget();
+      const isSilent = this.#bytesPassed() === passed && this.#silentMs >= this.#silentMsMax();
+      if (isSilent) this.#closeSilent();
+      else this.#looking?.refresh();
     });
   };
 
-  #onSilence(passed: number): void {
+  #closeSilent(): void {
     const { socket } = this;
-    this.#last.forget();
-    this.#silentMs = this.#lookMs + (passed === this.#passed ? this.#silentMs : 0);
-    this.#passed = passed;
-    if (this.#silentMs < this.#silentMsMax()) return void socket.setTimeout(this.#lookMs);
-    if (this.#response !== undefined) return void socket.destroy();
-    if (this.#held !== undefined) socket.write(tooLate);
-    socket.destroySoon();
+    if (this.#response === undefined) socket.destroySoon();
+    else socket.destroy();
   }
 
+  /** The rest of a request did not come. */
+  readonly #onTimeout = (): void => {
+    const passed = this.#bytesPassed();
+    setImmediate(() => {
+      const { socket } = this;
+      if (this.#isElsewhere || this.#held === undefined || this.#response !== undefined) return;
+      if (this.#bytesPassed() !== passed) return;
+      socket.write(tooLate);
+      socket.destroySoon();
+    });
+  };
+
+  /** While a request is on its way its socket has a timeout of its own. */
   #silentMsMax(): number {
-    const { keepAliveMs, requestMs, stalledMs } = this.#serving;
+    const { keepAliveMs, stalledMs } = this.#serving;
     if (this.#response !== undefined) return stalledMs;
-    return this.#held === undefined ? keepAliveMs : requestMs;
+    return this.#held === undefined ? keepAliveMs : Number.POSITIVE_INFINITY;
   }
 
   #bytesPassed(): number {

@@ -203,9 +203,18 @@ export class PlainResponse implements HttpResponse {
   /** The connection is gone. */
   gone(): void {
     this.destroyed = true;
+    this.#over();
+  }
+
+  /** Nobody is told twice of an end, and who listened need not be taken out. */
+  #over(): void {
     if (this.#told) return;
     this.#told = true;
-    this.tell("close");
+    const listeners = this.#listeners;
+    for (let at = 0, count = listeners.length; at < count; at += 1) {
+      const one = listeners[at];
+      if (one?.event === "close") one.tell();
+    }
   }
 
   get #hasBody(): boolean {
@@ -274,10 +283,9 @@ export class PlainResponse implements HttpResponse {
 
   static #finish(this: void, response: PlainResponse): void {
     if (response.#told) return;
-    response.#told = true;
     response.writableFinished = !response.destroyed;
     response.destroyed = true;
-    response.tell("close");
+    response.#over();
     response.#owner.answered(response.#last);
   }
 }
