@@ -44,6 +44,16 @@ export class LineBlock {
     return this.#text;
   }
 
+  /** Bytes that the block may have, where none of it came yet; 0 otherwise. */
+  get room(): number {
+    return this.#keptBytes === 0 ? this.#left : 0;
+  }
+
+  /** A block of so many bytes was read in another way. */
+  skip(bytes: number): void {
+    this.#left -= bytes;
+  }
+
   /** Before the first block of a message. */
   begin(): void {
     this.#left = this.#bytesMax;

@@ -9,7 +9,14 @@
  */
 import { ChunkSize } from "./chunkSize.ts";
 import { LineBlock, type BlockFault } from "./lineBlock.ts";
-import { readHead, readTrailers, type HeadFault, type ResponseHeaders } from "./responseHead.ts";
+import { RememberedHead } from "./rememberedHead.ts";
+import {
+  readHead,
+  readTrailers,
+  type HeadFault,
+  type ResponseHead,
+  type ResponseHeaders,
+} from "./responseHead.ts";
 
 /**
  * `upgrade`: another protocol follows, which nobody asked for · `chunk`: chunks that are not written as such ·
@@ -58,6 +65,7 @@ const interimEnd = 200;
 export class ResponseReader {
   readonly #block: LineBlock;
   readonly #chunk = new ChunkSize(extensionBytesMax);
+  readonly #remembered = new RememberedHead();
   #state: State = "idle";
   #bytes: Uint8Array = none;
   #at = 0;
@@ -130,19 +138,32 @@ export class ResponseReader {
   }
 
   #head(): ResponseStep | undefined {
-    if (this.unread === 0) return more;
-    const end = this.#block.take(this.#bytes, this.#at);
+    const bytes = this.#bytes;
+    const start = this.#at;
+    if (start === bytes.length) return more;
+    const known = this.#remembered.read(bytes, start, this.#block.room);
+    if (known !== undefined) {
+      this.#block.skip(this.#remembered.length);
+      this.#at = start + this.#remembered.length;
+      return this.#begun(known);
+    }
+    const isFirst = this.#block.room > 0;
+    const end = this.#block.take(bytes, start);
     if (end === "more") {
-      this.#at = this.#bytes.length;
+      this.#at = bytes.length;
       return this.#block.beginsLike(begins) ? more : this.#broken("status");
     }
     if (typeof end === "string") return this.#broken(end);
     this.#at = end;
     const head = readHead(this.#block.text);
     if (typeof head === "string") return this.#broken(head);
-    const { status, headers, body, reusable } = head;
-    if (status === switching) return this.#broken("upgrade");
-    if (status < interimEnd) return undefined;
+    if (head.status === switching) return this.#broken("upgrade");
+    if (head.status < interimEnd) return undefined;
+    if (isFirst) this.#remembered.keep(head, bytes, start, end);
+    return this.#begun(head);
+  }
+
+  #begun({ status, headers, body, reusable }: ResponseHead): ResponseStep {
     this.#reusable = reusable;
     const bodyBytes = typeof body === "number" ? body : undefined;
     this.#left = bodyBytes ?? 0;

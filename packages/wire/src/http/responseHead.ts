@@ -3,8 +3,8 @@
  * could be read in two ways is refused.
  */
 
-/** By name in lower case; an array where one name came several times. Values are latin-1, without space around. */
-export type ResponseHeaders = Record<string, string | string[]>;
+/** By name in lower case; an array where one name came several times. Values are latin-1, without space around. A connection's responses share them where they are the same. */
+export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
 
 /** Bytes of the body, or how its end is known. */
 export type BodyLength = number | "chunked" | "untilClose";
@@ -23,7 +23,7 @@ export type HeadFault = "status" | "header" | "framing";
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |\r)/;
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 /** As many digits as a number holds exactly. */
-const length = /^\d{1,15}$/;
+export const plainLength: RegExp = /^\d{1,15}$/;
 const tabBehind = /[^\t ] *\t/;
 /** Names as they came, with their lower case: servers send the same few in each answer. */
 const readNames = new Map<string, string>();
@@ -70,7 +70,7 @@ function bodyOf(status: number, { length: bytes, chunked }: Fields): BodyLength 
 
 /** Fields as they are read, with those that say how the message goes on. */
 class Fields {
-  readonly headers: ResponseHeaders = {};
+  readonly headers: Record<string, string | string[]> = {};
   fault: HeadFault = "header";
   length: number | undefined;
   chunked = false;
@@ -103,7 +103,7 @@ class Fields {
     switch (name) {
       case "content-length":
         // A second one is refused even if it says the same: node:http does so.
-        if (this.length !== undefined || this.chunked || !length.test(value)) return false;
+        if (this.length !== undefined || this.chunked || !plainLength.test(value)) return false;
         this.length = Number(value);
         return true;
       case "transfer-encoding":
@@ -136,7 +136,7 @@ function isClose(option: string): boolean {
 }
 
 /** The text from `start` to `end` without spaces and tabs at its ends. */
-function trimmed(text: string, start: number, end: number): string {
+export function trimmed(text: string, start: number, end: number): string {
   let from = start;
   let to = end;
   while (from < to && isSpace(text.charCodeAt(from))) from += 1;
@@ -149,7 +149,7 @@ function isSpace(code: number): boolean {
 }
 
 /** What an object inherits is neither text nor a list, so that no name meets it; `__proto__` is only a name here. */
-function add(headers: ResponseHeaders, name: string, value: string): void {
+function add(headers: Record<string, string | string[]>, name: string, value: string): void {
   const known: unknown = headers[name];
   if (typeof known === "string") headers[name] = [known, value];
   else if (Array.isArray(known)) known.push(value);
