@@ -12,3 +12,7 @@ export const idleMarginMs = 2_000;
 export const sweepMs = 1_000;
 /** A request up to so many bytes is written in one piece; the body of a larger one is not copied. */
 export const pieceBytesMax = 64 * 1024;
+/** After so many turns of the loop with one request each, the next are not held for the end of theirs. */
+export const aloneMin = 64;
+/** Only on a connection that answered no longer ago: whatever its server does when it is idle, it did not do yet. */
+export const freshMs = 100;

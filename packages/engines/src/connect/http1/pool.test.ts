@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { egressBy } from "@gateway/gateway/host/egress.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { certificateOf } from "../../../../frontends/src/listener/rig/certificate.ts";
-import { headBytesMax } from "./limits.ts";
+import { aloneMin, freshMs, headBytesMax } from "./limits.ts";
 import {
   answering,
   answerOf,
@@ -241,6 +241,55 @@ describe("a connection", () => {
     const other = { minVersion: "TLSv1.2", ca: authority.cert, servername: "other" } as const;
     expect((await asked(poolOf(origin, { tls: other }).pool, {})).told).toEqual(["failed"]);
     expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("requests of someone who asks alone", () => {
+  it("are sent at once, and not where others are under way or the connection was idle", async () => {
+    const server = await serverOf(({ path }) => answerOf(path));
+    const { pool, host } = poolOf(server.origin);
+    for (let count = 0; count < aloneMin; count += 1) {
+      const one = begun(pool, { path: "/before" });
+      expect(one.told).toEqual([]);
+      await one.over;
+    }
+    const alone = begun(pool, { path: "/alone" });
+    expect(alone.told).toEqual(["sent"]);
+    const both = begun(pool, { path: "/both" });
+    expect(both.told).toEqual([]);
+    expect((await alone.over).body).toBe("/alone");
+    expect((await both.over).body).toBe("/both");
+    for (let count = 0; count < aloneMin; count += 1) await asked(pool, {});
+    await host.advance(freshMs);
+    const idle = begun(pool, { path: "/idle" });
+    expect(idle.told).toEqual([]);
+    expect((await idle.over).body).toBe("/idle");
+    const again = begun(pool, { path: "/again" });
+    expect(again.told).toEqual(["sent"]);
+    expect((await again.over).body).toBe("/again");
+  });
+
+  it("are not lost where the server closes behind its answers", async () => {
+    const server = await serverOf(({ path }) => answerOf(path));
+    const { pool } = poolOf(server.origin);
+    for (let count = 0; count < aloneMin * 2; count += 1) {
+      expect((await asked(pool, { path: `/${count}` })).body).toBe(`/${count}`);
+      if (count < aloneMin) continue;
+      const socket = server.sockets.at(-1);
+      if (socket !== undefined) await once(socket.end(), "close");
+    }
+    expect(server.sockets).toHaveLength(aloneMin);
+  });
+
+  it("are not sent behind the pool's end", async () => {
+    const server = await serverOf(({ path }) => answerOf(path));
+    const { pool } = poolOf(server.origin);
+    for (let count = 0; count < aloneMin * 2; count += 1) await asked(pool, {});
+    const under = begun(pool, {});
+    expect(under.told).toEqual(["sent"]);
+    await pool.close();
+    expect(under.told).toEqual(["sent", "failed"]);
+    expect(begun(pool, {}).told).toEqual(["failed"]);
   });
 });
 

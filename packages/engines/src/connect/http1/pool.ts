@@ -4,15 +4,21 @@
  *
  * Requests are given to connections at the end of a turn of the loop: by then it is known which of them the server
  * closed, or wrote unasked bytes to, as far as the system told it. A request that meets a close on its way is
- * lost, so this is worth the turn; the connection that was used last is used first for the same reason.
+ * lost, so this is worth the turn; the connection that was used last is used first for the same reason. Where requests
+ * come one after the other, each is given at once to a connection whose answer came a moment ago.
  */
 import type { Host } from "@gateway/core/port/host.ts";
 import { Members, type Membership } from "@gateway/core/tool/members.ts";
 import type { Socket } from "node:net";
 import { readerConnectorOf, type ConnectorOptions } from "../connector.ts";
 import { Connection, type Answering, type ConnectionOwner } from "./connection.ts";
-import { sweepMs } from "./limits.ts";
-import { writableRequest, type HttpRequest, type WritableRequest } from "./request.ts";
+import { aloneMin, freshMs, sweepMs } from "./limits.ts";
+import {
+  writableRequest,
+  type FormedRequest,
+  type HttpRequest,
+  type WritableRequest,
+} from "./request.ts";
 
 export interface Http1PoolOptions extends ConnectorOptions {
   /** `https://host:8443`. */
@@ -44,6 +50,8 @@ export class Http1Pool implements ConnectionOwner {
   readonly #idle: Connection[] = [];
   #opening = 0;
   #due = false;
+  /** How many turns in a row had one request to give. */
+  #alone = 0;
   #sweep: Disposable | undefined;
   #closed = false;
 
@@ -61,11 +69,14 @@ export class Http1Pool implements ConnectionOwner {
   }
 
   /** Sends it as soon as a connection is free. `failed` comes before this returns where the pool is closed, or HTTP can not carry the request. */
-  ask(request: HttpRequest, answering: Answering): Asked {
+  ask(request: HttpRequest | FormedRequest, answering: Answering): Asked {
     const writable = this.#closed ? undefined : writableRequest(request, this.#name);
     const waiting = new Waiting(this.#waiting, writable, answering);
+    const connection = writable === undefined ? undefined : this.#takeAtOnce();
     if (writable === undefined) {
       answering.failed();
+    } else if (connection !== undefined) {
+      waiting.askOn(connection);
     } else {
       waiting.place = this.#waiting.add(waiting);
       this.#serveSoon();
@@ -113,15 +124,29 @@ export class Http1Pool implements ConnectionOwner {
 
   readonly #serve = (): void => {
     this.#due = false;
-    for (;;) {
+    let given = 0;
+    for (; ; given += 1) {
       const waiting = this.#waiting.first?.value;
       const connection = waiting && this.#takeIdle();
       if (waiting === undefined || connection === undefined) break;
       waiting.leave();
       waiting.askOn(connection);
     }
+    if (given > 0) this.#alone = given === 1 ? this.#alone + 1 : 0;
     this.#openMore();
   };
+
+  /** For the only request there is, of someone who asks alone. */
+  #takeAtOnce(): Connection | undefined {
+    if (this.#waiting.size > 0 || this.#idle.length < this.#connections.size) this.#alone = 0;
+    if (this.#alone < aloneMin) return undefined;
+    const connection = this.#idle.at(-1);
+    if (connection === undefined) return undefined;
+    const nowMs = this.#host.clock.nowMs();
+    const { idleUntilMs, idleMs } = connection;
+    const isFresh = nowMs < idleUntilMs && nowMs < idleUntilMs - idleMs + freshMs;
+    return isFresh ? this.#idle.pop() : undefined;
+  }
 
   #takeIdle(): Connection | undefined {
     const nowMs = this.#idle.length === 0 ? 0 : this.#host.clock.nowMs();

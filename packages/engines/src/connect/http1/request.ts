@@ -13,6 +13,23 @@ export interface HttpRequest {
   readonly body: string | AsyncIterable<Uint8Array> | undefined;
 }
 
+/** A part of an address in which nothing ends it: made by `encodedText` alone. */
+export type EncodedText = string & { readonly [encoded]: true };
+
+declare const encoded: unique symbol;
+
+/** Throws for half of a surrogate pair. */
+export function encodedText(text: string): EncodedText {
+  return encodeURIComponent(text) as EncodedText;
+}
+
+/** A request that differs from others of its form in a part of its address and in its body. */
+export interface FormedRequest {
+  readonly form: RequestForm;
+  readonly part: EncodedText;
+  readonly body: string;
+}
+
 /** A request that may be written. */
 export interface WritableRequest {
   /** Latin-1, up to the empty line. */
@@ -41,6 +58,63 @@ export class HeaderLines {
   }
 }
 
+/** Bodies up to this length are remembered with what stands before them. */
+const bodyLengthMax = 2_048;
+
+/** What requests have in common: judged and written once. */
+export class RequestForm {
+  readonly #common: Pick<HttpRequest, "method" | "headers">;
+  /** The address, before its part and behind it. */
+  readonly before: string;
+  readonly behind: string;
+  #host: string | undefined;
+  /** Of the head, up to the part; undefined where HTTP can not carry it. */
+  #start: string | undefined;
+  /** Of the head, behind the part. */
+  #rest = "";
+  /** The last body, and what was written of it behind the part. */
+  #body: string | undefined;
+  #tail = "";
+
+  constructor(common: Pick<HttpRequest, "method" | "headers">, before: string, behind: string) {
+    this.#common = common;
+    this.before = before;
+    this.behind = behind;
+  }
+
+  /** As `writableRequest` would make it. */
+  writable({ part, body }: FormedRequest, host: string): WritableRequest | undefined {
+    if (this.#host !== host) this.#write(host);
+    const start = this.#start;
+    if (start === undefined) return undefined;
+    if (body !== this.#body) {
+      const bodyBytes = Buffer.byteLength(body);
+      const rest = `${this.#rest}${lengthLine(this.#common.method, bodyBytes)}\r\n`;
+      const isPlain = bodyBytes === body.length && bodyBytes <= bodyLengthMax;
+      if (!isPlain) return { head: start + part + rest, body, bodyBytes, pieces: undefined };
+      this.#body = body;
+      this.#tail = flat(rest + body);
+    }
+    return { head: start + part + this.#tail, body: "", bodyBytes: 0, pieces: undefined };
+  }
+
+  #write(host: string): void {
+    const { before, behind } = this;
+    const { method, headers } = this.#common;
+    const lines = headers instanceof HeaderLines ? headers.text : writtenOf(headers);
+    const isCarried = plainPath.test(before + behind) && lines !== undefined;
+    this.#host = host;
+    this.#start = isCarried ? flat(`${method} ${before}`) : undefined;
+    this.#rest = `${behind}${linesBefore(host)}${lines ?? ""}`;
+    this.#body = undefined;
+  }
+}
+
+/** One piece of memory: what is joined to it is then copied out of it, and not out of all parts that it was made of. */
+function flat(latin1: string): string {
+  return Buffer.from(latin1, "latin1").toString("latin1");
+}
+
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 /** Where a value can not be latin-1 text of one line. */
 const notValue = /[^\t\x20-\x7e\x80-\xff]/;
@@ -65,13 +139,15 @@ const writtenLists = new WeakMap<readonly string[], string>();
 
 /** `host`: of the origin, with its port when it is not that of the protocol. Undefined for a request that HTTP can not carry. */
 export function writableRequest(
-  { method, path, headers, body = "" }: HttpRequest,
+  request: HttpRequest | FormedRequest,
   host: string,
 ): WritableRequest | undefined {
+  if ("form" in request) return request.form.writable(request, host);
+  const { method, path, headers, body = "" } = request;
   if (!plainPath.test(path)) return undefined;
   const lines = headers instanceof HeaderLines ? headers.text : writtenOf(headers);
   if (lines === undefined) return undefined;
-  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}`;
+  const head = `${method} ${path}${linesBefore(host)}${lines}`;
   if (typeof body !== "string") {
     return {
       head: `${head}transfer-encoding: chunked\r\n\r\n`,
@@ -81,9 +157,18 @@ export function writableRequest(
     };
   }
   const bodyBytes = Buffer.byteLength(body);
-  // A method that may have a body says so also when it has none (RFC 9110 §8.6).
-  if (bodyBytes > 0 || method === "POST") head += `content-length: ${bodyBytes}\r\n`;
-  return { head: `${head}\r\n`, body, bodyBytes, pieces: undefined };
+  const line = lengthLine(method, bodyBytes);
+  return { head: `${head}${line}\r\n`, body, bodyBytes, pieces: undefined };
+}
+
+/** From behind the address to the request's own headers. */
+function linesBefore(host: string): string {
+  return ` HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+}
+
+/** A method that may have a body says so also when it has none (RFC 9110 §8.6). */
+function lengthLine(method: HttpRequest["method"], bodyBytes: number): string {
+  return bodyBytes > 0 || method === "POST" ? `content-length: ${bodyBytes}\r\n` : "";
 }
 
 function writtenOf(headers: readonly string[]): string | undefined {
