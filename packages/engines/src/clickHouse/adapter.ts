@@ -339,6 +339,7 @@ class ClickHouseBackend implements Backend {
       relay: undefined,
       sql,
       queryId,
+      encodedId: undefined,
     };
     const judged: Judged = { reads: true, describable: false, tag: "" };
     const rows: (readonly unknown[])[] = [];

@@ -4,7 +4,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ResponseHeaders } from "@gateway/wire/http/responseHead.ts";
 import type { Answering } from "../../connect/http1/connection.ts";
 import type { Asked, Http1Pool } from "../../connect/http1/pool.ts";
-import type { HttpRequest } from "../../connect/http1/request.ts";
+import type { FormedRequest, HttpRequest } from "../../connect/http1/request.ts";
 
 /** A response whose head arrived. */
 export interface HttpResponse {
@@ -41,6 +41,8 @@ const pieceBytes = 128;
 
 const end: BodyStep = { kind: "end" };
 const nothing = new Uint8Array(0);
+/** Never added to: most answers have one piece, and a list that grows makes room for seventeen. */
+const noPieces: Uint8Array[] = [];
 
 /** The head of a response, or why there is none. */
 export type Answered = Result<HttpResponse, Unanswered>;
@@ -54,7 +56,11 @@ export interface Exchanged {
 }
 
 /** Asks. The abort of a signal ends the body as well. */
-export function exchange(pool: Http1Pool, request: HttpRequest, signal: AbortSignal): Exchanged {
+export function exchange(
+  pool: Http1Pool,
+  request: HttpRequest | FormedRequest,
+  signal: AbortSignal,
+): Exchanged {
   const begun = new Exchange(signal);
   if (signal.aborted) begun.handleEvent();
   else begun.begin(pool, request);
@@ -69,7 +75,7 @@ class Exchange implements Answering, Body, Exchanged {
   #tell: ((answered: Answered) => void) | undefined;
   #waiter: Waiter | undefined;
   /** What came and nobody took, from `#at` on. */
-  #pieces: Uint8Array[] = [];
+  #pieces: Uint8Array[] = noPieces;
   #at = 0;
   #held = 0;
   #paused = false;
@@ -81,7 +87,7 @@ class Exchange implements Answering, Body, Exchanged {
     this.#signal = signal;
   }
 
-  begin(pool: Http1Pool, request: HttpRequest): void {
+  begin(pool: Http1Pool, request: HttpRequest | FormedRequest): void {
     this.#signal.addEventListener("abort", this);
     this.#asked = pool.ask(request, this);
   }
@@ -119,7 +125,8 @@ class Exchange implements Answering, Body, Exchanged {
       this.#reader = undefined;
       return reader({ kind: "bytes", bytes });
     }
-    this.#pieces.push(bytes);
+    if (this.#pieces.length === 0) this.#pieces = [bytes];
+    else this.#pieces.push(bytes);
     this.#held += bytes.length + pieceBytes;
     if (this.#held < bytesAheadMax || this.#paused) return;
     this.#paused = true;
@@ -163,7 +170,7 @@ class Exchange implements Answering, Body, Exchanged {
 
   drop(): void {
     if (this.#last !== undefined) return;
-    this.#pieces = [];
+    this.#pieces = noPieces;
     this.#at = 0;
     this.#asked?.cancel();
     this.#over({ kind: "failed", reason: "dropped" });
@@ -185,7 +192,7 @@ class Exchange implements Answering, Body, Exchanged {
   #taken(): void {
     this.#at += 1;
     if (this.#at < this.#pieces.length) return;
-    this.#pieces = [];
+    this.#pieces = noPieces;
     this.#at = 0;
     this.#held = 0;
     if (!this.#paused) return;

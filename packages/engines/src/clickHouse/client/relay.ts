@@ -90,13 +90,16 @@ function doneAt(
   return doneOf(running, response, { queueMs: 0, executionMs, rows: 0, bytes });
 }
 
+/** The last headers, and what they say to a client: a connection whose answers begin with the same bytes has the same ones. */
+let last: { readonly headers: HttpResponse["headers"]; readonly columns: ColumnsEvent } | undefined;
+
 function columnsOf(response: HttpResponse): ColumnsEvent {
+  if (last?.headers === response.headers) return last.columns;
   const headers = passedFrom(response);
-  return {
-    kind: "columns",
-    columns: [],
-    native: { format: "clickHouseBody", bytes: nothing, headers },
-  };
+  const native = { format: "clickHouseBody", bytes: nothing, headers } as const;
+  const columns: ColumnsEvent = { kind: "columns", columns: [], native };
+  last = { headers: response.headers, columns };
+  return columns;
 }
 
 function batchOf(bytes: Uint8Array): Batch {

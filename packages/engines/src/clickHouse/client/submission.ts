@@ -1,7 +1,6 @@
 /** A query as a statement for the server: judged, with its parameters written and its fields beside it. */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
-import { statementTag } from "@gateway/core/query/tag.ts";
 import { shownTags } from "@gateway/core/query/tagText.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
@@ -11,6 +10,7 @@ import { account, callerOf, type Caller } from "../identity.ts";
 import { judge, type Judged } from "../sql/guard.ts";
 import { placeParameters, type Placed } from "../sql/parameters.ts";
 import { relayedAsk } from "./relayedAsk.ts";
+import { statementId } from "./statementId.ts";
 import type { Submission } from "./wire.ts";
 
 /** What runs, and as what. */
@@ -71,11 +71,13 @@ export function judgementOf(
   if (!relay.ok) return relay;
   const comment = commentOf(query, caller, config);
   const needsNone = isPlain && judged.value.reads && comment === undefined;
+  const { queryId, encodedId } = statementId(query);
   const submission: Submission = {
     relay: relay.value,
     sql: placed.value.sql,
     caller,
-    queryId: statementTag(query),
+    queryId,
+    encodedId,
     database: session.schema ?? config.database,
     fields: needsNone ? noFields : fieldsOf(placed.value, judged.value, comment),
   };

@@ -1,8 +1,13 @@
 /** The address of a statement says nothing of the one before. */
 import { describe, expect, it } from "vitest";
 import type { Http1Pool } from "../../connect/http1/pool.ts";
+import {
+  writableRequest,
+  type FormedRequest,
+  type HttpRequest,
+} from "../../connect/http1/request.ts";
 import { account } from "../identity.ts";
-import { submit, type RelayedAsk, type Submission, type Wire } from "./wire.ts";
+import { loginHeaders, submit, type RelayedAsk, type Submission, type Wire } from "./wire.ts";
 
 const form = { isForm: true, raw: true, acceptEncoding: undefined, body: undefined };
 const rows = { bytes: (async function* () {})(), encoding: undefined, blocks: true };
@@ -43,10 +48,18 @@ describe("the address of a statement", () => {
 });
 
 function addressOf(submission: Submission): string {
-  const paths: string[] = [];
-  const ask = ({ path }: { path: string }) => void paths.push(path);
+  const paths: (string | undefined)[] = [];
+  const ask = (request: HttpRequest | FormedRequest) => {
+    paths.push(writableRequest(request, "host")?.head.split(" ")[1]);
+  };
   const pool = { ask } as unknown as Http1Pool;
-  const wire: Wire = { pool, control: pool, login: [], settings: "own=1", relaySettings: "raw=1" };
+  const wire: Wire = {
+    pool,
+    control: pool,
+    login: loginHeaders(undefined),
+    settings: "own=1",
+    relaySettings: "raw=1",
+  };
   submit(wire, submission, submission.sql, new AbortController().signal);
   return paths.join();
 }

@@ -4,6 +4,7 @@ import { secretText } from "@gateway/contract/config/secret.ts";
 import { waited, type Reading } from "@gateway/core/query/course.ts";
 import type { RelayBody } from "@gateway/core/query/query.ts";
 import type { Http1Pool } from "../../connect/http1/pool.ts";
+import { encodedText, RequestForm, type EncodedText } from "../../connect/http1/request.ts";
 import { exchange, type Exchanged, type HttpResponse } from "./exchange.ts";
 import type { Caller } from "../identity.ts";
 
@@ -14,6 +15,8 @@ export interface Submission {
   readonly caller: Caller;
   /** The tag under which the server lists it. */
   readonly queryId: string;
+  /** The same as it stands in an address, where that is known. */
+  readonly encodedId?: EncodedText | undefined;
   readonly database: string | undefined;
   /** Fields of the address beside those: settings, values of parameters. */
   readonly fields: readonly Field[];
@@ -75,74 +78,73 @@ export function relaySettingsQuery(settings: readonly (readonly [string, string]
 /** Sends the statement with the text `sql`, which already says as whom it runs. */
 export function submit(
   wire: Wire,
-  { queryId, database, fields, relay }: Submission,
+  { queryId, encodedId, database, fields, relay }: Submission,
   sql: string,
   signal: AbortSignal,
 ): Exchanged {
   const rows = relay?.body;
-  const settings = relay?.raw === true ? wire.relaySettings : wire.settings;
-  let path = `/?query_id=${encodedTag(queryId)}`;
-  if (rows === undefined && relay?.isForm !== false) {
-    path += sameFields(database, relay?.query ?? "", settings);
-  } else {
-    path += databaseField(database);
-    if (rows !== undefined) path += `&query=${encodeURIComponent(sql)}`;
-    if (rows?.blocks === true) path += "&decompress=1";
-    path += relay?.query ?? "";
-    if (settings !== "") path += `&${settings}`;
-  }
-  if (fields.length > 0) path += `&${queryOf(fields)}`;
   const headers = headersOf(wire, relay);
+  const settings = relay?.raw === true ? wire.relaySettings : wire.settings;
+  const part = encodedId ?? encodedText(queryId);
+  if (rows === undefined && relay?.isForm !== false && fields.length === 0) {
+    const form = formOf({ database, query: relay?.query ?? "", settings, headers });
+    return exchange(wire.pool, { form, part, body: sql }, signal);
+  }
+  let path = before + part + databaseField(database);
+  if (rows !== undefined) path += `&query=${encodeURIComponent(sql)}`;
+  if (rows?.blocks === true) path += "&decompress=1";
+  path += relay?.query ?? "";
+  if (settings !== "") path += `&${settings}`;
+  if (fields.length > 0) path += `&${queryOf(fields)}`;
   return exchange(wire.pool, { method: "POST", path, headers, body: rows?.bytes ?? sql }, signal);
 }
 
-/** The last tag up to its query's id, and how that stands in an address: tags of one lease differ in the id alone. */
-let stem = "";
-let encodedStem = "";
+const before = "/?query_id=";
 
-const plainId = /^[\w-]+$/;
-
-function encodedTag(tag: string): string {
-  const cut = tag.lastIndexOf("/") + 1;
-  const id = tag.slice(cut);
-  if (cut !== stem.length || !tag.startsWith(stem)) {
-    encodedStem = encodeURIComponent(tag.slice(0, cut));
-    stem = tag.slice(0, cut);
-  }
-  return encodedStem + (plainId.test(id) ? id : encodeURIComponent(id));
-}
-
-/** The last fields that statements have in common, and what they were made of. */
+/** What statements have in common. */
 interface Common {
   readonly database: string | undefined;
   readonly query: string;
   readonly settings: string;
-  readonly text: string;
+  readonly headers: readonly string[];
 }
 
-let last: Common | undefined;
+let last: (Common & { readonly form: RequestForm }) | undefined;
 
-function sameFields(database: string | undefined, query: string, settings: string): string {
+function formOf({ database, query, settings, headers }: Common): RequestForm {
   const isSame = last?.database === database && last?.query === query;
-  if (last !== undefined && isSame && last.settings === settings) return last.text;
-  const text = databaseField(database) + query + (settings === "" ? "" : `&${settings}`);
-  last = { database, query, settings, text };
-  return text;
+  if (last !== undefined && isSame && last.settings === settings && last.headers === headers) {
+    return last.form;
+  }
+  const behind = databaseField(database) + query + (settings === "" ? "" : `&${settings}`);
+  const form = new RequestForm({ method: "POST", headers }, before, behind);
+  last = { database, query, settings, headers, form };
+  return form;
 }
 
 function databaseField(database: string | undefined): string {
   return database === undefined ? "" : `&database=${encodeURIComponent(database)}`;
 }
 
-/** The same list for all requests that have no headers of their own: its lines are then written once. */
+/** The last list for a login and an encoding. */
+let lastList: { login: readonly string[]; accepts: string; headers: readonly string[] } | undefined;
+
+/** The same list for requests that ask for the same: its lines are then written once. */
 function headersOf({ login }: Wire, relay: RelayedAsk | undefined): readonly string[] {
   const accepts = relay?.raw === true ? relay.acceptEncoding : undefined;
   const body = relay?.body;
-  if (accepts === undefined && body === undefined) return login;
+  if (body === undefined) return accepts === undefined ? login : acceptingOf(login, accepts);
   const headers = [...login];
-  if (body !== undefined) headers[1] = "application/octet-stream";
-  if (body?.encoding !== undefined) headers.push("content-encoding", body.encoding);
+  headers[1] = "application/octet-stream";
+  if (body.encoding !== undefined) headers.push("content-encoding", body.encoding);
   if (accepts !== undefined) headers.push("accept-encoding", accepts);
+  return headers;
+}
+
+function acceptingOf(login: readonly string[], accepts: string): readonly string[] {
+  if (lastList?.login === login && lastList.accepts === accepts) return lastList.headers;
+  const headers = [...login, "accept-encoding", accepts];
+  lastList = { login, accepts, headers };
   return headers;
 }
 
