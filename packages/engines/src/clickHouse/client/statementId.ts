@@ -1,5 +1,5 @@
 /** The tag of a statement as its id in the server, and as that stands in an address. */
-import type { Identified, QueryId } from "@gateway/core/query/query.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { encodedText, type EncodedText } from "../../connect/http1/request.ts";
 
@@ -8,30 +8,25 @@ export interface StatementId {
   readonly encodedId: EncodedText;
 }
 
-/** Tags of one holder differ behind their stem alone. */
-let lastHolder: string | undefined;
-let stem = "";
-let encodedStem = "";
-
-export function statementId({ slot, id }: Pick<Identified, "slot" | "id">): StatementId {
-  if (slot.holder !== lastHolder) {
-    stem = statementTag({ slot, id: "" as QueryId });
-    encodedStem = encodedText(stem);
-    lastHolder = slot.holder;
-  }
-  const queryId = stem + id;
-  const encodedId = isPlain(id) ? ((encodedStem + id) as EncodedText) : encodedText(queryId);
-  return { queryId, encodedId };
+export function statementId(query: Pick<Identified, "slot" | "id">): StatementId {
+  const queryId = statementTag(query);
+  // Its parts and not the tag, which would be made flat for it.
+  const isPlain = standsAsItIs(query.slot.holder) && standsAsItIs(query.id);
+  return { queryId, encodedId: isPlain ? (queryId as EncodedText) : encodedText(queryId) };
 }
 
-/** Letters, digits, `-` and `_` stand in an address as they are. By codes: an expression takes longer than its text. */
-function isPlain(text: string): boolean {
+/**
+ * Letters, digits, `-`, `.`, `_` and `/` mean themselves in the query of an address (RFC 3986 §3.4). By codes: an expression, or
+ * encoding the text, takes several times as long.
+ */
+function standsAsItIs(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    const isDigit = code >= 0x30 && code <= 0x39;
     const letter = code | 0x20;
     const isLetter = letter >= 0x61 && letter <= 0x7a && code < 0x80;
-    if (!isDigit && !isLetter && code !== 0x2d && code !== 0x5f) return false;
+    // From `-` on come the dot, the slash and the digits.
+    const isOther = (code >= 0x2d && code <= 0x39) || code === 0x5f;
+    if (!isLetter && !isOther) return false;
   }
   return true;
 }

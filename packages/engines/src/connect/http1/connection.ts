@@ -81,13 +81,13 @@ export class Connection {
     });
   }
 
-  /** Sends a request. Only while it is idle. */
-  ask(request: WritableRequest, answering: Answering): void {
+  /** Sends a request, with the end of the turn unless it is alone. Only while it is idle. */
+  ask(request: WritableRequest, answering: Answering, isAlone: boolean): void {
     this.#answering = answering;
     this.#paused = false;
     this.#reader.begin();
     answering.sent();
-    writeRequest(this.#socket, request);
+    writeRequest(this.#socket, request, isAlone);
     if (request.pieces === undefined) return;
     this.#sending = true;
     void this.#send(request.pieces, answering);

@@ -76,7 +76,7 @@ export class Http1Pool implements ConnectionOwner {
     if (writable === undefined) {
       answering.failed();
     } else if (connection !== undefined) {
-      waiting.askOn(connection);
+      waiting.askOn(connection, true);
     } else {
       waiting.place = this.#waiting.add(waiting);
       this.#serveSoon();
@@ -130,7 +130,7 @@ export class Http1Pool implements ConnectionOwner {
       const connection = waiting && this.#takeIdle();
       if (waiting === undefined || connection === undefined) break;
       waiting.leave();
-      waiting.askOn(connection);
+      waiting.askOn(connection, false);
     }
     if (given > 0) this.#alone = given === 1 ? this.#alone + 1 : 0;
     this.#openMore();
@@ -213,12 +213,12 @@ class Waiting implements Asked {
     this.answering = answering;
   }
 
-  askOn(connection: Connection): void {
+  askOn(connection: Connection, isAlone: boolean): void {
     const request = this.#request;
     if (request === undefined) return;
     this.#request = undefined;
     this.#connection = connection;
-    connection.ask(request, this.answering);
+    connection.ask(request, this.answering, isAlone);
   }
 
   /** Goes out of the line. */

@@ -13,7 +13,7 @@ export interface HttpRequest {
   readonly body: string | AsyncIterable<Uint8Array> | undefined;
 }
 
-/** A part of an address in which nothing ends it: made by `encodedText` alone. */
+/** A part of an address in which nothing ends it, or means more than itself. */
 export type EncodedText = string & { readonly [encoded]: true };
 
 declare const encoded: unique symbol;
@@ -194,10 +194,11 @@ export function linesOf(headers: readonly string[]): string | undefined {
   return lines;
 }
 
-/** Writes it in one piece, unless its body is large. */
+/** Writes it in one piece, unless its body is large; with the end of the turn, or at once for someone who asks alone. */
 export function writeRequest(
   socket: Writable,
   { head, body, bodyBytes }: Omit<WritableRequest, "pieces">,
+  isAlone: boolean,
 ): void {
   if (bodyBytes > pieceBytesMax) {
     turnWrites.leave();
@@ -209,13 +210,16 @@ export function writeRequest(
   }
   // As many bytes as characters: the body is ASCII, which is the same text in both encodings.
   if (bodyBytes === body.length) {
-    turnWrites.write(socket, head + body);
+    const text = bodyBytes === 0 ? head : head + body;
+    if (isAlone) socket.write(text, "latin1");
+    else turnWrites.write(socket, text);
     return;
   }
   const bytes = Buffer.allocUnsafe(head.length + bodyBytes);
   bytes.write(head, 0, "latin1");
   bytes.write(body, head.length, "utf8");
-  turnWrites.write(socket, bytes);
+  if (isAlone) socket.write(bytes);
+  else turnWrites.write(socket, bytes);
 }
 
 /** Writes a piece of a body, which is not empty. False where the socket asks to wait. */
