@@ -6,7 +6,8 @@
  * machine has it. The ways take turns.
  *
  * `BENCH_BEFORE=folder` adds the gateway of another build (a copy of `dist` beside it), `BENCH_SHARE` shortens the run,
- * `BENCH_OWN_CORE=1` gives what is measured a core of its own, beside that of client and server.
+ * `BENCH_OWN_CORE=1` gives what is measured a core of its own, beside that of client and server. Figures are left in `bench/`,
+ * from which docs/reference/performance.md is made, or in the folder that `BENCH_INTO` names.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -76,6 +77,7 @@ function server(port) {
   return { hosts: [`${host}:${port}`], poolSize: concurrent, auth };
 }
 
+const leftIn = process.env["BENCH_INTO"] ?? "bench";
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const ownCore = process.env["BENCH_OWN_CORE"] !== undefined;
 keepAwake();
@@ -84,12 +86,10 @@ else pinTogether();
 for (const name of asked.length === 0 ? Object.keys(wires) : asked) {
   const rows = await wireRows(name, wires[name]);
   console.table(Object.fromEntries(rows.map(({ what, shown }) => [what, shown])));
-  mkdirSync("bench", { recursive: true });
+  mkdirSync(leftIn, { recursive: true });
   const kept = rows.map(({ what, figures }) => ({ what, ...figures }));
-  writeFileSync(
-    `bench/${ownCore ? "ownCore" : "oneCore"}-${name}.json`,
-    `${JSON.stringify(kept, null, 2)}\n`,
-  );
+  const file = join(leftIn, `${ownCore ? "ownCore" : "oneCore"}-${name}.json`);
+  writeFileSync(file, `${JSON.stringify(kept, null, 2)}\n`);
 }
 process.exit(0);
 

@@ -12,6 +12,7 @@ import { targets } from "./targets.mjs";
 const wires = { trino: "Trino", postgres: "PostgreSQL", mysql: "MySQL", clickhouse: "ClickHouse" };
 /** Those that are measured on a core of their own as well. */
 const relayedWires = ["postgres", "mysql"];
+const folder = "bench";
 const page = new URL("../../docs/reference/performance.md", import.meta.url);
 const baseline = JSON.parse(readFileSync(new URL("baseline.json", import.meta.url), "utf8"));
 
@@ -33,6 +34,7 @@ function run(file, word, more = {}) {
     BENCH_WAYS: "memory",
     ...process.env,
     ...more,
+    BENCH_INTO: folder,
   };
   const { status } = spawnSync(process.execPath, [program, word], { env, stdio: "inherit" });
   if (status !== 0) throw new Error(`${file} ${word} ended with ${status}`);
@@ -40,7 +42,7 @@ function run(file, word, more = {}) {
 
 /** Rows by what they are; undefined where the bench did not run here. */
 function rowsOf(cores, wire) {
-  const file = `bench/${cores}-${wire}.json`;
+  const file = `${folder}/${cores}-${wire}.json`;
   if (!existsSync(file)) return undefined;
   const rows = JSON.parse(readFileSync(file, "utf8"));
   const by = (what) => rows.find((row) => row.what === what);
