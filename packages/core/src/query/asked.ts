@@ -1,4 +1,5 @@
 /** A statement that an engine was sent at once, and whose whole answer is likely to come in one piece. */
+import type { GatewayError } from "../error.ts";
 import type { Course } from "./course.ts";
 import type { DoneEvent, ResultEvent, ResultStream } from "./event.ts";
 
@@ -22,8 +23,16 @@ export interface Asked {
 export interface PollReader {
   /** The engine was asked. */
   runs(event: ResultEvent): void;
-  /** All that there is to tell, which ended the query. */
-  whole(events: readonly ResultEvent[]): void;
+  /** All that there is to tell. The engine is done; `rows`, of a result, hears when the query is over. */
+  whole(events: readonly ResultEvent[], rows?: UntakenRows): void;
   /** It goes on as a stream, which is to be asked for its first event at once. */
   goesOn(stream: ResultStream): void;
+  /** Nothing that is not taken yet is given any more, but why. */
+  end(reason: GatewayError): void;
+}
+
+/** A result that is here whole, and of which its client has not taken the end. */
+export interface UntakenRows {
+  /** Called once, with the reason where the end will not be taken. */
+  taken(reason?: GatewayError): void;
 }

@@ -3,8 +3,8 @@
  * that answers in one piece. So no stage here is a generator, and there is one promise, which the engine's answer
  * resolves (docs/query-cost.md). Wherever anything else has to be waited for, the line of `run.ts` goes on from there.
  */
-import { gatewayError } from "../error.ts";
-import type { Asked, PollReader, Waiter } from "../query/asked.ts";
+import { abortError, gatewayError, type GatewayError } from "../error.ts";
+import type { Asked, PollReader, UntakenRows, Waiter } from "../query/asked.ts";
 import type { Leaving } from "../query/behind.ts";
 import { answerOf, eventsOf, type Answer } from "../query/course.ts";
 import { streamOf } from "../query/courseStream.ts";
@@ -47,7 +47,7 @@ function isPlain(query: Query, plane: DataPlane): boolean {
   return wishOf(query) === undefined;
 }
 
-class Straight implements Begun, Leaving, Waiter {
+class Straight implements Begun, Leaving, UntakenRows, Waiter {
   readonly #open: OpenQuery;
   readonly #plane: DataPlane;
   finding: Begun["finding"];
@@ -63,6 +63,10 @@ class Straight implements Begun, Leaving, Waiter {
   #last: LastEvent | undefined;
   #resolve: ((answer: Answer | Promise<Answer>) => void) | undefined;
   #reader: PollReader | undefined;
+  /** Who has rows of it and did not take its end yet. */
+  #untaken: PollReader | undefined;
+  /** Everything but its record and its place among those that live is given back. */
+  #isLeft = false;
 
   constructor(open: OpenQuery, plane: DataPlane, reader?: PollReader) {
     this.#open = open;
@@ -140,10 +144,11 @@ class Straight implements Begun, Leaving, Waiter {
     }
   }
 
-  /** The query was aborted: the engine is told, and is given some time to end it. */
+  /** The query was aborted: the engine is told, and is given some time to end it. One that is done gives nothing more. */
   handleEvent(): void {
     const asked = this.#asked;
     if (asked !== undefined) this.#goOn(asked);
+    else this.#untaken?.end(abortError(this.#open.signal));
   }
 
   /** As a course, from the engine's answer on. */
@@ -216,8 +221,23 @@ class Straight implements Begun, Leaving, Waiter {
     const resolve = this.#resolve;
     this.#reader = undefined;
     this.#resolve = undefined;
-    if (reader !== undefined) reader.whole(events);
-    else resolve?.(events);
+    if (reader === undefined) return resolve?.(events);
+    if (events.length === 1) return reader.whole(events);
+    this.#untaken = reader;
+    reader.whole(events, this);
+  }
+
+  /** A client that polls has taken the end, or will not: so its query says in its record what it told its client. */
+  taken(reason?: GatewayError): void {
+    this.#untaken = undefined;
+    if (reason !== undefined) this.#last = { kind: "failed", error: reason };
+    if (!this.#isLeft || this.#last === undefined) return;
+    this.#open.signal.removeEventListener("abort", this);
+    try {
+      this.#open.close(this.#last);
+    } catch (bug) {
+      this.#broke(bug);
+    }
   }
 
   /** Gives everything back, then tells the client. */
@@ -230,7 +250,19 @@ class Straight implements Begun, Leaving, Waiter {
 
   #close(last: LastEvent): void {
     this.#way?.leave();
+    const events = eventsOf(last);
+    if (this.#reader !== undefined && events.length > 1) this.#tell(events);
+    if (this.#untaken !== undefined) return this.#waitTaken(last);
     this.#open.close(last);
-    this.#tell(eventsOf(last));
+    this.#tell(events);
+  }
+
+  /** As long as its rows are not taken it lives, and may be cancelled, as one whose engine sends them piece by piece. */
+  #waitTaken(last: LastEvent): void {
+    const { signal } = this.#open;
+    this.#last = last;
+    this.#isLeft = true;
+    if (signal.aborted) return this.handleEvent();
+    signal.addEventListener("abort", this);
   }
 }

@@ -9,7 +9,7 @@ import { gatewayError, type GatewayError } from "../../error.ts";
 import type { AuthContext } from "../../query/identity.ts";
 import type { Absorb } from "../../port/door.ts";
 import type { Host } from "../../port/host.ts";
-import type { PollReader } from "../../query/asked.ts";
+import type { PollReader, UntakenRows } from "../../query/asked.ts";
 import { Canceller, neverAborted } from "../../tool/canceller.ts";
 import { eventsOf } from "../../query/course.ts";
 import type { LastEvent, ResultEvent, ResultStream } from "../../query/event.ts";
@@ -60,6 +60,8 @@ export class ParkedQuery implements PollReader {
   /** Events that came while nobody asked, from `#parkedAt` on: one, or what is left of a result that came whole. */
   #parked: readonly ResultEvent[] = none;
   #parkedAt = 0;
+  /** Of a result that came whole, until its end is taken. */
+  #rows: UntakenRows | undefined;
   #reading = false;
   #ending: GatewayError | undefined;
   #drained = 0;
@@ -89,9 +91,9 @@ export class ParkedQuery implements PollReader {
     return this.#waiter !== undefined;
   }
 
-  /** True when nothing of the query is left to run. */
+  /** True when nothing of the query is left to run, and how it ended is known. */
   get ended(): boolean {
-    return this.#running === undefined;
+    return this.#running === undefined && this.#rows === undefined;
   }
 
   get isOver(): boolean {
@@ -142,7 +144,10 @@ export class ParkedQuery implements PollReader {
   end(reason: GatewayError): void {
     const rest = this.#parked[this.#parkedAt];
     const hasMore = rest !== undefined && !isLast(rest);
-    if (this.#running === undefined && hasMore) this.#park([{ kind: "failed", error: reason }]);
+    if (this.#running === undefined && (hasMore || this.#rows !== undefined)) {
+      this.#park([{ kind: "failed", error: reason }]);
+      this.#take(reason);
+    }
     if (this.#ending !== undefined || this.#running === undefined) return;
     this.#ending = reason;
     if (hasMore) this.#park(none);
@@ -201,8 +206,17 @@ export class ParkedQuery implements PollReader {
   };
 
   #give(event: ResultEvent): ResultEvent {
-    if (isLast(event)) this.#lastGiven = true;
+    if (isLast(event)) {
+      this.#lastGiven = true;
+      this.#take();
+    }
     return event;
+  }
+
+  #take(reason?: GatewayError): void {
+    const rows = this.#rows;
+    this.#rows = undefined;
+    rows?.taken(reason);
   }
 
   #seeEnd(): void {
@@ -230,9 +244,10 @@ export class ParkedQuery implements PollReader {
     this.#waiter?.absorb?.(event);
   }
 
-  /** The query is over, with all of its events. */
-  whole(events: readonly ResultEvent[]): void {
+  /** The engine is done, and all events are here. */
+  whole(events: readonly ResultEvent[], rows?: UntakenRows): void {
     this.#reading = false;
+    this.#rows = rows;
     this.#over();
     this.#park(events);
     this.#close();
