@@ -9,9 +9,21 @@ import type { Identified } from "./query.ts";
 /** What every tag begins with. A client's own value that begins so is refused. */
 export const tagPrefix = "gateway/";
 
+/** What stands between who holds the slot and the id. One character of ASCII: who writes a tag as bytes counts on it. */
+export const tagJoint = "/";
+
+/** What stands before the holder where the tag is a comment before its statement, and what behind the id. */
+export const commentStart = `/* ${tagPrefix}`;
+export const commentEnd = " */ ";
+
 /** `gateway/<instance>/<lease>/<query id>`; letters, digits, `-`, `_` and `/` only. */
 export function statementTag({ slot, id }: Pick<Identified, "slot" | "id">): string {
-  return `${tagPrefix}${slot.holder}/${id}`;
+  return `${tagPrefix}${slot.holder}${tagJoint}${id}`;
+}
+
+/** The same as a comment, which ends in a blank. */
+export function tagComment({ slot, id }: Pick<Identified, "slot" | "id">): string {
+  return `${commentStart}${slot.holder}${tagJoint}${id}${commentEnd}`;
 }
 
 /** The first tag in a text, such as a statement with a leading comment; undefined where there is none. */

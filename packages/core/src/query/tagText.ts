@@ -2,7 +2,7 @@
  * Tags as clients write them and as engines are shown them. Who may set them and where is the frontends' and
  * `run/step/askedTags.ts`.
  */
-import { statementTag, tagPrefix } from "./tag.ts";
+import { commentEnd, commentStart, statementTag, tagJoint, tagPrefix } from "./tag.ts";
 import type { Identified } from "./query.ts";
 
 type Tags = ReadonlyMap<string, string>;
@@ -56,8 +56,8 @@ export function commentParts({
   session,
 }: Pick<Identified, "slot" | "id" | "session">): readonly string[] {
   const shown = session.tags.size === 0 ? "" : shownTags(session.tags);
-  const end = shown === "" ? " */ " : ` */ /* ${shown} */ `;
-  return [`/* ${tagPrefix}`, slot.holder, "/", id, end];
+  const end = shown === "" ? commentEnd : `${commentEnd}/* ${shown} */ `;
+  return [commentStart, slot.holder, tagJoint, id, end];
 }
 
 function encoded(text: string): string {

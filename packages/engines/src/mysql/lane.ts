@@ -13,7 +13,7 @@ import type { Description, ResultEvent, ResultStream } from "@gateway/core/query
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import { settingsOf } from "@gateway/core/query/mysqlCall.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
-import { statementTag } from "@gateway/core/query/tag.ts";
+import { tagComment } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Division } from "@gateway/core/sql/session/statement.ts";
 import { aftermath, leavesMore } from "../starRocks/client/aftermath.ts";
@@ -234,7 +234,7 @@ export async function describeOn(
     const reading = { slices: context.slices, user: query.session.identity.user, signal };
     const read = await textFor(seat.member, asked.value.sql, reading);
     if (!read.ok) return read;
-    const text = `/* ${statementTag(query)} */ ${settingsOf(query.mysql)}${read.value}`;
+    const text = `${tagComment(query)}${settingsOf(query.mysql)}${read.value}`;
     const { extendedMetadata } = query.mysql;
     const described = await describeText(seat.member, text, signal, extendedMetadata);
     if (!described.ok) return described;

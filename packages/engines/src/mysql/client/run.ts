@@ -14,7 +14,7 @@ import type {
 } from "@gateway/core/query/event.ts";
 import { settingsOf, type MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
-import { statementTag } from "@gateway/core/query/tag.ts";
+import { tagComment } from "@gateway/core/query/tag.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { Batch, NativeFormat, NextResult } from "@gateway/core/type/vector.ts";
@@ -112,7 +112,7 @@ export function sendQuery(statement: Statement): void {
 
 /** What is sent, with the tag in front. */
 function textOf({ query, call, sent }: Statement): string {
-  return `/* ${statementTag(query)} */ ${settingsOf(call)}${sent}`;
+  return `${tagComment(query)}${settingsOf(call)}${sent}`;
 }
 
 /** Tells a result that is there with its end; true where it did. */

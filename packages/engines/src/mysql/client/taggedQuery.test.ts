@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { noAttributes } from "@gateway/wire/mysql/attributes.ts";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
+import { tagComment } from "@gateway/core/query/tag.ts";
 import { commandPackets } from "../../starRocks/page/packets.ts";
 import { taggedQuery } from "./taggedQuery.ts";
 
@@ -14,7 +15,8 @@ describe("taggedQuery", () => {
     ["select 'one that is longer than a byte can tell' ".repeat(8), undefined],
     ["", undefined],
   ])("writes what is written of the joined text: %s", (text, head) => {
-    const joined = `/* gateway/worker/1a/20260101_1 */ ${text}`;
+    const joined = `${tagComment(tagged)}${text}`;
+    expect(joined).toBe(`/* gateway/worker/1a/20260101_1 */ ${text}`);
     const written = taggedQuery(tagged, text, head);
     expect(hexOf(written)).toBe(hexOf(commandPackets(commandCode.query, joined, head)));
   });

@@ -2,7 +2,7 @@
  * COM_QUERY of a short text behind its tag, which is another one for each query: written part by part. Joined before, they
  * would be a tree of texts, which is made flat by the runtime to be written.
  */
-import { tagPrefix } from "@gateway/core/query/tag.ts";
+import { commentEnd, commentStart, tagJoint } from "@gateway/core/query/tag.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { commandCode, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 
@@ -19,12 +19,12 @@ export function taggedQuery(
   const { holder } = slot;
   const start = startOf(head);
   const holderAt = start.length;
-  const idAt = holderAt + holder.length + 1;
+  const idAt = holderAt + holder.length + tagJoint.length;
   const endAt = idAt + id.length;
   const textAt = endAt + behindTag.length;
   const bytes = Buffer.allocUnsafe(textAt + text.length);
   for (let at = 0; at < holderAt; at += 1) bytes[at] = start[at] ?? 0;
-  bytes[idAt - 1] = slash;
+  bytes[idAt - 1] = joint;
   for (let at = endAt; at < textAt; at += 1) bytes[at] = behindTag[at - endAt] ?? 0;
   if (!putAscii(bytes, holderAt, holder) || !putAscii(bytes, idAt, id)) return undefined;
   if (!putAscii(bytes, textAt, text)) return undefined;
@@ -34,8 +34,8 @@ export function taggedQuery(
   return bytes;
 }
 
-const slash = 0x2f;
-const behindTag = Buffer.from(" */ ");
+const joint = tagJoint.charCodeAt(0);
+const behindTag = Buffer.from(commentEnd);
 
 let last: { readonly head: Uint8Array | undefined; readonly bytes: Uint8Array } | undefined;
 
@@ -43,7 +43,7 @@ let last: { readonly head: Uint8Array | undefined; readonly bytes: Uint8Array } 
 function startOf(head: Uint8Array | undefined): Uint8Array {
   if (last !== undefined && last.head === head) return last.bytes;
   const own = Uint8Array.of(0, 0, 0, 0, commandCode.query);
-  const tag = Buffer.from(`/* ${tagPrefix}`);
+  const tag = Buffer.from(commentStart);
   const bytes = Buffer.concat(head === undefined ? [own, tag] : [own, head, tag]);
   last = { head, bytes };
   return bytes;

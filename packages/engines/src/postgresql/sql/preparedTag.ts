@@ -5,7 +5,7 @@
  * sessions share, `application_name` names the lease and the query, and the text the gateway. A client's SQL can change
  * the name and not the text, so a list in which such a text runs under no such name is known not to be complete.
  */
-import { tagPrefix } from "@gateway/core/query/tag.ts";
+import { commentEnd, commentStart, tagJoint, tagPrefix } from "@gateway/core/query/tag.ts";
 import { shownTags } from "@gateway/core/query/tagText.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { quoteText } from "./quote.ts";
@@ -28,7 +28,11 @@ export function preparedTag(query: Tagged, shared: boolean): PreparedTag | undef
   const { holder } = query.slot;
   const shown = shownTags(query.session.tags);
   const own = shown === "" ? "" : `/* ${shown} */ `;
-  if (!shared) return { prefix: `/* ${tagPrefix}${holder}/${anyQuery} */ ${own}`, name: undefined };
+  if (!shared)
+    return {
+      prefix: `${commentStart}${holder}${tagJoint}${anyQuery}${commentEnd}${own}`,
+      name: undefined,
+    };
   const slash = holder.indexOf("/");
   const lease = holder.slice(slash + 1);
   const whole = `${lease}/${query.id}`;
@@ -56,5 +60,5 @@ export function runsPrepared(tag: string): string {
 }
 
 function markOf(instance: string): string {
-  return `/* ${tagPrefix}prepared/${instance} */`;
+  return `${commentStart}prepared/${instance} */`;
 }
