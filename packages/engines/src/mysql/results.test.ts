@@ -56,6 +56,40 @@ describe("the character set of results", () => {
     expect(told).toHaveLength(3);
   });
 
+  it("is that of what is read, too, for a text that its client wrote in halves", async () => {
+    await using server = await ScriptedMysql.start();
+    await using backend = await backendOf(server.port);
+    await asked(backend, "select 'a💩'", "utf8mb3");
+    await asked(backend, "select 'b💩'", "utf8mb3");
+    await asked(backend, "select 'c'", "utf8mb3");
+    await asked(backend, "select 'd💩'", "utf8mb3");
+    await asked(backend, "select 'e💩'", undefined, { names: "utf8mb4" });
+    const told = server.seen.map(({ text }) => text).filter((text) => /_set_|'[a-e]/.test(text));
+    const inHalves = (name: string) => expect.stringMatching(`^select '${name}\ufffd+'$`) as string;
+    expect(told).toEqual([
+      "SET character_set_results = utf8mb3, character_set_client = utf8mb3",
+      inHalves("a"),
+      inHalves("b"),
+      "SET character_set_results = utf8mb3, character_set_client = utf8mb4",
+      "select 'c'",
+      "SET character_set_results = utf8mb3, character_set_client = utf8mb3",
+      inHalves("d"),
+      "SET character_set_results = utf8mb4, character_set_client = utf8mb4",
+      "select 'e💩'",
+    ]);
+  });
+
+  it("is utf8mb4, as is what is read, where a server does not know that of halves", async () => {
+    const unknown = [errorOf(1115, "42000", "Unknown character set")];
+    await using server = await ScriptedMysql.start(({ text }) =>
+      text.startsWith("SET character_set_results") ? unknown : undefined,
+    );
+    await using backend = await backendOf(server.port);
+    const events = await asked(backend, "select 'a💩'", "utf8mb3");
+    expect(events.at(-1)?.kind).toBe("done");
+    expect(server.seen.at(-1)?.text).toBe("select 'a💩'");
+  });
+
   it("is utf8mb4 where a server does not know that of clients who read most of it", async () => {
     const unknown = [errorOf(1115, "42000", "Unknown character set")];
     await using server = await ScriptedMysql.start(({ text }) =>

@@ -1,7 +1,7 @@
 /** Brings a connection where its next statement's session stands. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Session } from "@gateway/core/query/query.ts";
-import { isResultsName, type ResultsName } from "@gateway/wire/mysql/charset/characterSet.ts";
+import { isResultsName } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { isNarrow } from "@gateway/wire/mysql/charset/narrow.ts";
 import { ask } from "../../starRocks/client/control.ts";
 import { readsPlainly } from "../../starRocks/client/connect.ts";
@@ -11,7 +11,10 @@ import { bring as bringForward } from "../../starRocks/lane.ts";
 import { quoteIdentifier } from "../../starRocks/sql/quote.ts";
 import type { Called, RunContext } from "../admission.ts";
 import { nextSql } from "../sql/begin.ts";
+import { halves, standingFor, type Standing } from "./halves.ts";
 import type { Seat } from "./seat.ts";
+
+type Brought = Pick<Called, "session" | "takes" | "mysql" | "engineSql">;
 
 /**
  * Brings the connection where the session stands, answering as its client reads it. The error where it can not get
@@ -19,7 +22,7 @@ import type { Seat } from "./seat.ts";
  */
 export function bring(
   seat: Seat,
-  query: Pick<Called, "session" | "takes" | "mysql">,
+  query: Brought,
   context: Pick<RunContext, "database">,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> | undefined {
@@ -36,31 +39,42 @@ export function bring(
 /** True where the connection stands there already, so that nothing has to be asked of its server. */
 export function standsThere(
   seat: Seat,
-  query: Pick<Called, "session" | "takes" | "mysql">,
+  query: Brought,
   { database }: Pick<RunContext, "database">,
 ): boolean {
   return seat.member.results === resultsOf(query) && seat.stands(query.session, database);
 }
 
 /** Only what goes on as packets: what is read here is read as utf8mb4. */
-function resultsOf({ takes, mysql: { results } }: Pick<Called, "takes" | "mysql">) {
+function resultsOf(query: Omit<Brought, "session">): Standing | undefined {
+  const { results } = query.mysql;
   if (results === undefined) return undefined;
-  return takes.includes("mysqlRows") && isResultsName(results) ? results : undefined;
+  if (!query.takes.includes("mysqlRows") || !isResultsName(results)) return undefined;
+  // Values of an execution are utf8mb4, and read as its text is.
+  return query.mysql.execution === undefined ? standingFor(results, query.engineSql) : results;
 }
 
 /** Has definitions, rows and errors written in the set. */
 async function answering(
   member: Member,
-  results: ResultsName | undefined,
+  results: Standing | undefined,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
   if (member.results === results) return undefined;
-  const done = await ask(member, `SET character_set_results = ${results ?? "utf8mb4"}`, signal);
+  const set = results === halves ? "utf8mb3" : (results ?? "utf8mb4");
+  const reading = readingIn(member, results);
+  const done = await ask(member, `SET character_set_results = ${set}${reading}`, signal);
   // A server that does not know the set goes on in utf8mb4, of which its client reads all but a few characters.
-  const reads = results !== undefined && isNarrow(results) && member.open;
+  const reads = isNarrow(set) && member.results !== halves && member.open;
   if (!done.ok && !reads) return done.error;
-  member.results = results;
+  // Where it did not take it, a text is sent in utf8mb4.
+  member.results = !done.ok && results === halves ? "utf8mb3" : results;
   return undefined;
+}
+
+function readingIn(member: Member, results: Standing | undefined): string {
+  if (results === halves) return ", character_set_client = utf8mb3";
+  return member.results === halves ? ", character_set_client = utf8mb4" : "";
 }
 
 async function brought(
@@ -69,6 +83,11 @@ async function brought(
   context: Pick<RunContext, "database">,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
+  // Values of variables are told in utf8mb4.
+  if (seat.member.results === halves) {
+    const refused = await answering(seat.member, undefined, signal);
+    if (refused !== undefined) return refused;
+  }
   for (const name of seat.others(session)) {
     const refused = await unset(seat, name, signal);
     if (refused !== undefined) return refused;

@@ -28,6 +28,7 @@ import { textBatch } from "../../starRocks/page/cells.ts";
 import { packetsOfColumns, readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
 import { attributesLost, brokenOf, noAnswer } from "../errors.ts";
+import { halves, halvesPackets } from "./halves.ts";
 import { answerFile } from "./localFile.ts";
 import { fetchRows, type OpenCursor } from "./cursor.ts";
 import { closeStatement, prepareText, sendExecution } from "./prepare.ts";
@@ -107,7 +108,8 @@ export function sendQuery(statement: Statement): void {
   const isPlain = attributes === undefined && settings === undefined;
   const head = attributes === undefined ? none : attributesHead(attributes);
   const short = isPlain ? taggedQuery(query, sent, none) : undefined;
-  member.send(short ?? commandPackets(commandCode.query, textOf(statement), head));
+  const packets = member.results === halves ? halvesPackets : commandPackets;
+  member.send(short ?? packets(commandCode.query, textOf(statement), head));
 }
 
 /** What is sent, with the tag in front. */

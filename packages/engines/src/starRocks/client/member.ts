@@ -25,8 +25,8 @@ export class Member {
   database: string | undefined;
   /** What `SET NAMES` it stands under. */
   names = loginNames;
-  /** The set that it answers in; undefined for utf8mb4. Only engine `mysql` asks for another. */
-  results: ResultsName | undefined;
+  /** The set that it answers in; undefined for utf8mb4. Only engine `mysql` asks for another; `halves` is utf8mb3, and read so. */
+  results: ResultsName | "halves" | undefined;
   /** Session variables that were set on it. */
   readonly variables = new Map<string, string>();
   /** Time limits that were set on it; undefined when it has those that it began with, or nobody knows. */
@@ -71,7 +71,7 @@ export class Member {
   /** The text of an error; undefined where it comes as all texts do. */
   get decode(): ((bytes: Uint8Array) => string) | undefined {
     const { results } = this;
-    return results && characterSet(results).shown;
+    return results && characterSet(results === "halves" ? "utf8mb3" : results).shown;
   }
 
   get open(): boolean {

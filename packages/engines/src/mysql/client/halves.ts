@@ -1,0 +1,61 @@
+/**
+ * Texts of clients under `utf8`, which is utf8mb3, with characters of four bytes in them. Such a client can write one
+ * as two halves of three bytes only (CESU-8), which a server takes for two characters: it gives them back as they
+ * are, and refuses to store or to convert them, or to have them in a name. On a connection of utf8mb4 they would be one
+ * character, which the literal's own set has not, and a question mark would be stored without a word. So such a text goes
+ * on as its client wrote it, and its connection stands under utf8mb3 for it.
+ */
+import type { ResultsName } from "@gateway/wire/mysql/charset/characterSet.ts";
+import { commandPackets } from "../../starRocks/page/packets.ts";
+
+/** In the place of `utf8mb3` as the set of a connection's answers: it reads in it as well. */
+export const halves = "halves";
+
+/** What a connection answers in, and reads in where that is `halves`. */
+export type Standing = ResultsName | typeof halves;
+
+/** The standing that a text needs whose client reads this set. */
+export function standingFor(results: ResultsName, text: string): Standing {
+  return results === "utf8mb3" && /[\ud800-\udbff]/.test(text) ? halves : results;
+}
+
+/** A command with a text in halves. */
+export function halvesPackets(code: number, text: string, head?: Uint8Array): Uint8Array {
+  const bytes = halvesOf(text);
+  return commandPackets(code, "", head === undefined ? bytes : Buffer.concat([head, bytes]));
+}
+
+function halvesOf(text: string): Uint8Array {
+  const whole = Buffer.from(text);
+  const count = whole.reduce((found, byte) => (byte >= fourBytes ? found + 1 : found), 0);
+  const bytes = Buffer.allocUnsafe(whole.length + 2 * count);
+  let end = 0;
+  for (let at = 0; at < whole.length; at += 1) {
+    const byte = whole[at] ?? 0;
+    if (byte < fourBytes) {
+      bytes[end] = byte;
+      end += 1;
+      continue;
+    }
+    // Eleven bits of the code less 0x10000, whose first five stand in the first two bytes, and ten.
+    const second = whole[at + 1] ?? 0;
+    const third = whole[at + 2] ?? 0;
+    const plane = (((byte & 0x07) << 2) | ((second >> 4) & 0x03)) - 1;
+    const high = (plane << 6) | ((second & 0x0f) << 2) | ((third >> 4) & 0x03);
+    const low = ((third & 0x0f) << 6) | ((whole[at + 3] ?? 0) & 0x3f);
+    putHalf(bytes, end, 0xd800 | high);
+    putHalf(bytes, end + 3, 0xdc00 | low);
+    end += 6;
+    at += 3;
+  }
+  return bytes;
+}
+
+/** The first byte of a character of four, and none of any other. */
+const fourBytes = 0xf0;
+
+function putHalf(bytes: Uint8Array, at: number, unit: number): void {
+  bytes[at] = 0xe0 | (unit >> 12);
+  bytes[at + 1] = 0x80 | ((unit >> 6) & 0x3f);
+  bytes[at + 2] = 0x80 | (unit & 0x3f);
+}
