@@ -145,6 +145,12 @@ describe.each(["session", "transaction", "statement"])("pooled by %s", (poolMode
     const refused = await client.query("set client_encoding = 'MULE_INTERNAL'");
     expect(refused.error?.get("C")?.toString()).toBe("0A000");
     expect(told()).toBe("LATIN9");
+    // A server has no conversion between it and the UTF-8 of the database.
+    const direct = new pg.Client({ connectionString: server.href });
+    await direct.connect();
+    const itself = direct.query("set client_encoding = 'MULE_INTERNAL'");
+    await expect(itself).rejects.toMatchObject({ code: "0A000" });
+    await direct.end();
   });
 
   it.skipIf(poolMode === "statement")("a transaction takes it back", async () => {
