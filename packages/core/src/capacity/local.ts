@@ -7,9 +7,38 @@ import type { Host } from "../port/host.ts";
 import { CountedText } from "../tool/countedText.ts";
 import { Admissions } from "./queue/admissions.ts";
 import { Scopes } from "./queue/scopes.ts";
+import type { TakenSlot } from "./queue/slotSource.ts";
 
 /** Enough that two processes never share a name. */
 const instanceBytes = 8;
+
+/** A class, because a function that each query makes anew is looked up anew, too. */
+class CountedSlot implements TakenSlot {
+  readonly fence: number;
+  readonly holder: string;
+  readonly #scopes: Scopes;
+  readonly #group: string;
+  readonly #cluster: string;
+
+  constructor(scopes: Scopes, { group, cluster, fence, holder }: Counting) {
+    this.fence = fence;
+    this.holder = holder;
+    this.#scopes = scopes;
+    this.#group = group;
+    this.#cluster = cluster;
+  }
+
+  give(): void {
+    this.#scopes.give(this.#group, this.#cluster);
+  }
+}
+
+interface Counting {
+  readonly group: string;
+  readonly cluster: string;
+  readonly fence: number;
+  readonly holder: string;
+}
 
 /** Makes a capacity without any slot taken. */
 export function localCapacity(host: Host): Capacity {
@@ -27,11 +56,7 @@ export function localCapacity(host: Host): Capacity {
     take: ({ group }, cluster) => {
       scopes.take(group, cluster);
       fence += 1;
-      return {
-        fence,
-        holder: holders.next(),
-        give: () => scopes.give(group, cluster),
-      };
+      return new CountedSlot(scopes, { group, cluster, fence, holder: holders.next() });
     },
     counts: () => scopes.counts(),
     ordersHere: () => true,

@@ -168,19 +168,22 @@ class CompiledRoutes implements Routes {
 
   #matched(query: Query, group: string, trace: RoutingStep[], signal: AbortSignal): Routing {
     const asked = this.#authorizer.mayUse(query.session.identity, group, signal);
-    const go = (allowed: boolean): Result<Routed, GatewayError> => {
-      if (signal.aborted) return err(abortError(signal));
-      if (!allowed) {
-        trace.push({ step: "authorization", outcome: `${group} is not allowed` });
-        return err(gatewayError("route.forbidden"));
-      }
-      if (!isEnabled(this.#config, group)) {
-        trace.push({ step: "group", outcome: `${group} is disabled` });
-        return err(gatewayError("route.noGroup"));
-      }
-      return ok(routedTo(query, group, trace));
-    };
-    return typeof asked === "boolean" ? go(asked) : asked.then(go);
+    const going = { query, group, trace, signal };
+    if (typeof asked === "boolean") return this.#judged(asked, going);
+    return asked.then((allowed) => this.#judged(allowed, going));
+  }
+
+  #judged(allowed: boolean, { query, group, trace, signal }: Going): Result<Routed, GatewayError> {
+    if (signal.aborted) return err(abortError(signal));
+    if (!allowed) {
+      trace.push({ step: "authorization", outcome: `${group} is not allowed` });
+      return err(gatewayError("route.forbidden"));
+    }
+    if (!isEnabled(this.#config, group)) {
+      trace.push({ step: "group", outcome: `${group} is disabled` });
+      return err(gatewayError("route.noGroup"));
+    }
+    return ok(routedTo(query, group, trace));
   }
 
   /** The first group that is allowed, beginning with number `first`. */
@@ -189,22 +192,35 @@ class CompiledRoutes implements Routes {
     for (let index = first; index < fallbacks.length; index += 1) {
       const group = fallbacks[index] ?? "";
       const asked = this.#authorizer.mayUse(query.session.identity, group, signal);
-      const go = (allowed: boolean): Result<Routed, GatewayError> | undefined => {
-        if (signal.aborted) return err(abortError(signal));
-        trace.push(this.#fallbackSaid(group, allowed));
-        return allowed ? ok(routedTo(query, group, trace)) : undefined;
-      };
+      const going = { query, group, trace, signal };
       if (typeof asked !== "boolean") {
         return asked.then(
-          (allowed) => go(allowed) ?? this.#unmatched(query, trace, signal, index + 1),
+          (allowed) =>
+            this.#fellBack(allowed, going) ?? this.#unmatched(query, trace, signal, index + 1),
         );
       }
-      const routed = go(asked);
+      const routed = this.#fellBack(asked, going);
       if (routed !== undefined) return routed;
     }
     trace.push({ step: "fallback", outcome: "no group is left" });
     return err(gatewayError("route.noGroup"));
   }
+
+  #fellBack(
+    allowed: boolean,
+    { query, group, trace, signal }: Going,
+  ): Result<Routed, GatewayError> | undefined {
+    if (signal.aborted) return err(abortError(signal));
+    trace.push(this.#fallbackSaid(group, allowed));
+    return allowed ? ok(routedTo(query, group, trace)) : undefined;
+  }
+}
+
+interface Going {
+  readonly query: Query;
+  readonly group: string;
+  readonly trace: RoutingStep[];
+  readonly signal: AbortSignal;
 }
 
 /** Names of groups come from routers, and every object has a `constructor`. */

@@ -57,16 +57,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     host.log.write("warn", "auth.refused", { frontend, code, address, shown: kind, user: name });
   };
 
-  const door: Door = {
-    get asksPassword() {
-      return generations.active?.authenticator.asksPassword ?? false;
-    },
-    get takesTokens() {
-      return generations.active?.authenticator.takesTokens ?? false;
-    },
-    get tokenIssuer() {
-      return generations.active?.authenticator.tokenIssuer;
-    },
+  const door = new AskedDoor(generations, {
     catalogs: () => generations.active?.catalogs() ?? [],
     learned: () => generations.active?.learned?.(),
     judgesTexts: () => generations.active?.judgesTexts ?? true,
@@ -88,8 +79,70 @@ export function openDoor(plane: DataPlane): OpenDoor {
       const answers = await siblings.ask(cancelling, { id, by });
       return answers.includes(true) ? ok(undefined) : err(gatewayError("query.unknown"));
     },
-  };
+  });
   return { door, close: () => polled.close() };
+}
+
+/** What is asked of the active configuration each time. */
+type Asked = "asksPassword" | "takesTokens" | "tokenIssuer";
+type Does = Required<Omit<Door, Asked>>;
+
+/**
+ * A class: a literal with accessors is a table of names to V8, which each statement searched twice. Its functions are
+ * fields, because frontends take them out of it.
+ */
+class AskedDoor implements Door {
+  readonly #generations: DataPlane["generations"];
+  readonly catalogs: Does["catalogs"];
+  readonly learned: Does["learned"];
+  readonly judgesTexts: Does["judgesTexts"];
+  readonly engines: Does["engines"];
+  readonly scram: Does["scram"];
+  readonly authenticate: Does["authenticate"];
+  readonly recall: Does["recall"];
+  readonly refused: Does["refused"];
+  readonly query: Does["query"];
+  readonly run: Does["run"];
+  readonly answer: Does["answer"];
+  readonly describe: Does["describe"];
+  readonly target: Does["target"];
+  readonly tables: Does["tables"];
+  readonly start: Does["start"];
+  readonly resume: Does["resume"];
+  readonly cancel: Does["cancel"];
+
+  constructor(generations: DataPlane["generations"], does: Does) {
+    this.#generations = generations;
+    this.catalogs = does.catalogs;
+    this.learned = does.learned;
+    this.judgesTexts = does.judgesTexts;
+    this.engines = does.engines;
+    this.scram = does.scram;
+    this.authenticate = does.authenticate;
+    this.recall = does.recall;
+    this.refused = does.refused;
+    this.query = does.query;
+    this.run = does.run;
+    this.answer = does.answer;
+    this.describe = does.describe;
+    this.target = does.target;
+    this.tables = does.tables;
+    this.start = does.start;
+    this.resume = does.resume;
+    this.cancel = does.cancel;
+  }
+
+  get asksPassword(): boolean {
+    return this.#generations.active?.authenticator.asksPassword ?? false;
+  }
+
+  get takesTokens(): boolean {
+    return this.#generations.active?.authenticator.takesTokens ?? false;
+  }
+
+  get tokenIssuer(): string | undefined {
+    return this.#generations.active?.authenticator.tokenIssuer;
+  }
 }
 
 /** Cancels a query of this process. */

@@ -142,8 +142,9 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     catalog,
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query, signal) => {
-      const limits = query.guarded?.limits ?? found(groups, query.group).limits;
-      const { rewrites, translator: own, guards } = found(groups, query.group);
+      const group = found(groups, query.group);
+      const limits = query.guarded?.limits ?? group.limits;
+      const { rewrites, translator: own, guards } = group;
       const backend = backends.get(query.slot.cluster);
       const recordsMasked = parts.recordsMasked === true;
       const writing = { host, backend, signal, recordsMasked, translator: own };
@@ -204,7 +205,9 @@ function warnOfUnknownGroups(
 
 function taggedIn(routed: Routing, groups: Pick<FirstUse<CompiledGroup>, "get">): Routing {
   if (routed instanceof Promise) return routed.then((one) => taggedIn(one, groups));
-  return routed.ok ? ok(taggedAs(routed.value, found(groups, routed.value.group))) : routed;
+  if (!routed.ok) return routed;
+  const tagged = taggedAs(routed.value, found(groups, routed.value.group));
+  return tagged === routed.value ? routed : ok(tagged);
 }
 
 function askedBy<Q extends { readonly session: { readonly identity: AuthContext } }>(

@@ -16,7 +16,7 @@ import type { Queued } from "../../query/event.ts";
 import { err, ok, type Result } from "../../result.ts";
 import { FairQueue, type Ticket } from "./fairQueue.ts";
 import type { AskWindow } from "./askWindow.ts";
-import { GrantedSlot, type SlotSource } from "./slotSource.ts";
+import { GrantedSlot, type Granter, type SlotSource } from "./slotSource.ts";
 import { Positions } from "./positions.ts";
 import { UserSlots } from "./userSlots.ts";
 import { subqueueOf, namesOf, resume, sameNames, userOf, type Waiter } from "./waiter.ts";
@@ -27,7 +27,7 @@ const awayMsMax = 10_000;
 const retryAfterMs = 1_000;
 
 /** A capacity over a source of slots. */
-export class Admissions implements Capacity {
+export class Admissions implements Capacity, Granter {
   readonly #host: Host;
   readonly #source: SlotSource;
   readonly #queue = new FairQueue<Waiter>();
@@ -320,12 +320,15 @@ export class Admissions implements Capacity {
     const taken = this.#source.take(request, cluster);
     this.#users.take(group, user);
     this.#giveRoom(group, user);
-    return new GrantedSlot(cluster, taken, () => {
-      this.#users.give(group, user);
-      this.#giveRoom(group, user);
-      this.grantAll();
-      if (this.#users.caps(group)) this.#source.opened?.();
-    });
+    return new GrantedSlot(cluster, taken, { group, user }, this);
+  }
+
+  /** A slot was given back. */
+  given(group: string, user: string): void {
+    this.#users.give(group, user);
+    this.#giveRoom(group, user);
+    this.grantAll();
+    if (this.#users.caps(group)) this.#source.opened?.();
   }
 
   /** Starts or stops the time limit of a waiter that has no cluster at all. */

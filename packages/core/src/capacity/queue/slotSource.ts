@@ -37,22 +37,37 @@ export interface TakenSlot {
   give(): void;
 }
 
+/** Who hears of a slot that was given back. */
+export interface Granter {
+  given(group: string, user: string): void;
+}
+
 /** A taken slot as the query holds it. Giving it back has an effect once. */
 export class GrantedSlot implements Slot {
   readonly cluster: string;
   readonly fence: number;
   readonly holder: string;
   readonly lease?: SlotLease;
-  readonly #given: () => void;
+  readonly #group: string;
+  readonly #user: string;
+  readonly #granter: Granter;
   #taken: TakenSlot | undefined;
 
-  constructor(cluster: string, taken: TakenSlot, given: () => void) {
+  /** `of`: of which group and user it is. */
+  constructor(
+    cluster: string,
+    taken: TakenSlot,
+    of: { readonly group: string; readonly user: string },
+    granter: Granter,
+  ) {
     this.cluster = cluster;
+    this.#group = of.group;
+    this.#user = of.user;
     this.fence = taken.fence;
     this.holder = taken.holder;
     if (taken.lease !== undefined) this.lease = taken.lease;
     this.#taken = taken;
-    this.#given = given;
+    this.#granter = granter;
   }
 
   /** Gives the slot back; the second time nothing happens. */
@@ -61,7 +76,7 @@ export class GrantedSlot implements Slot {
     if (taken === undefined) return;
     this.#taken = undefined;
     taken.give();
-    this.#given();
+    this.#granter.given(this.#group, this.#user);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -15,9 +15,17 @@ export function identifiedOn(
   signal: AbortSignal,
 ): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>> {
   const translated = generation.translate(admittedOn(countable(query, generation), slot), signal);
-  const identify = (found: Result<Translated, GatewayError>) =>
-    found.ok ? generation.identify(found.value, signal) : found;
-  return translated instanceof Promise ? translated.then(identify) : identify(translated);
+  if (translated instanceof Promise)
+    return translated.then((found) => identify(found, generation, signal));
+  return identify(translated, generation, signal);
+}
+
+function identify(
+  translated: Result<Translated, GatewayError>,
+  generation: Generation,
+  signal: AbortSignal,
+): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>> {
+  return translated.ok ? generation.identify(translated.value, signal) : translated;
 }
 
 /** What the query may take: its group's limits, with those of the guards that judged it. */

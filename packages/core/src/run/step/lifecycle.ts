@@ -1,8 +1,8 @@
 /** Opening and closing a query in this process: the live list, the gauges, the record. Decides nothing. */
-import { onDispose } from "../../tool/onDispose.ts";
 import type { RoutingStep } from "@gateway/contract/record.ts";
 import { abortError, type GatewayError } from "../../error.ts";
 import type { AdmitRequest } from "../../port/capacity.ts";
+import type { Gauge } from "../../port/metrics.ts";
 import type { Slot } from "../../query/slot.ts";
 import type { Clock } from "../../port/clock.ts";
 import { err, ok, type Result } from "../../result.ts";
@@ -137,8 +137,7 @@ export class OpenQuery implements Underway {
     this.live.started(cluster, limits);
     this.live.ranOn(generation.backend(cluster));
     const gauge = this.#plane.metrics.running(group, cluster);
-    gauge.add(1);
-    return onDispose(() => gauge.add(-1));
+    return new Running(gauge);
   }
 
   get #group(): string {
@@ -147,6 +146,21 @@ export class OpenQuery implements Underway {
 
   #waited(): void {
     this.#plane.metrics.queueDuration(this.#group).observe(this.live.waitedMs / 1000);
+  }
+}
+
+/** Counts one query as running until it is disposed. */
+class Running implements Disposable {
+  #gauge: Gauge | undefined;
+
+  constructor(gauge: Gauge) {
+    gauge.add(1);
+    this.#gauge = gauge;
+  }
+
+  [Symbol.dispose](): void {
+    this.#gauge?.add(-1);
+    this.#gauge = undefined;
   }
 }
 

@@ -69,40 +69,43 @@ export function queryMetrics(metrics: Metrics): QueryMetrics {
   };
 }
 
+/** Values of at most four labels: a list of them would be made for each query. */
+type Make<Handle> = (first: string, second: string, third: string, fourth: string) => Handle;
+
 type Handles<Handle> = Map<string, Handle | Handles<Handle>>;
 
 /** A map for each label: one key of all of them would be a new text, hashed anew, for each query. */
-function remembered<Args extends readonly string[], Handle extends object>(
-  make: (...args: Args) => Handle,
-): (...args: Args) => Handle {
+function remembered<Handle extends object>(
+  make: Make<Handle>,
+): (first: string, second?: string, third?: string, fourth?: string) => Handle {
   const handles: Handles<Handle> = new Map();
-  let last: { readonly args: Args; readonly handle: Handle } | undefined;
-  return (...args) => {
-    if (last !== undefined && areSame(last.args, args)) return last.handle;
-    const handle = handleOf(handles, args, make);
-    last = { args, handle };
+  let last: Last<Handle> | undefined;
+  return (first, second = "", third = "", fourth = "") => {
+    if (
+      last !== undefined &&
+      last.first === first &&
+      last.second === second &&
+      last.third === third &&
+      last.fourth === fourth
+    )
+      return last.handle;
+    const level = below(below(below(handles, first), second), third);
+    const known = level.get(fourth);
+    const handle =
+      known === undefined || known instanceof Map ? make(first, second, third, fourth) : known;
+    level.set(fourth, handle);
+    last = { first, second, third, fourth, handle };
     return handle;
   };
 }
 
-function areSame(some: readonly string[], others: readonly string[]): boolean {
-  for (let at = 0; at < some.length; at += 1) if (some[at] !== others[at]) return false;
-  return true;
-}
-
-function handleOf<Args extends readonly string[], Handle extends object>(
-  handles: Handles<Handle>,
-  args: Args,
-  make: (...args: Args) => Handle,
-): Handle {
-  let level = handles;
-  for (let at = 0; at < args.length - 1; at += 1) level = below(level, args[at] ?? "");
-  const key = args.at(-1) ?? "";
-  const known = level.get(key);
-  if (known !== undefined && !(known instanceof Map)) return known;
-  const made = make(...args);
-  level.set(key, made);
-  return made;
+/** That was asked for last, mostly by the query before. */
+interface Last<Handle> {
+  readonly first: string;
+  readonly second: string;
+  readonly third: string;
+  readonly fourth: string;
+  readonly handle: Handle;
 }
 
 function below<Handle extends object>(level: Handles<Handle>, key: string): Handles<Handle> {

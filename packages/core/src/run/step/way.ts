@@ -131,8 +131,15 @@ function policedWay(
   if (!routed.ok) return routed;
   underway.routed(routed.value);
   const police = held.generation.police(routed.value, underway, underway.signal);
-  const taken = (policed: Result<Policed, GatewayError>) =>
-    policed.ok ? ok(new Way(policed.value, held, underway)) : policed;
-  if (!(police instanceof Promise)) return taken(police);
-  return police.then(taken);
+  if (police instanceof Promise) return police.then((policed) => taken(policed, held, underway));
+  return taken(police, held, underway);
+}
+
+/** No function in `policedWay`: one that every query makes anew is looked up anew, too. */
+function taken(
+  policed: Result<Policed, GatewayError>,
+  held: HeldGeneration,
+  underway: Underway,
+): Result<Way, GatewayError> {
+  return policed.ok ? ok(new Way(policed.value, held, underway)) : policed;
 }
