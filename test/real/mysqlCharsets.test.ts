@@ -126,8 +126,18 @@ it("a client of utf8 is told of characters of four bytes what the server tells i
     const client = await clientOf(at, "UTF8_GENERAL_CI");
     const all: unknown[] = [];
     await client.query("create temporary table beyond (a text character set utf8mb4)");
-    for (const sql of beyond) {
-      const answer = await client.query<mysql.RowDataPacket[]>({ sql, rowsAsArray: true }).then(
+    const sent = [
+      ...beyond.map((sql) => ["query", sql]),
+      ...prepared.map((sql) => ["execute", sql]),
+    ];
+    for (const [how, sql = ""] of sent) {
+      const values = sql.includes("?") ? ["ä"] : [];
+      const asked = { sql, rowsAsArray: true, values };
+      const answering =
+        how === "query"
+          ? client.query<mysql.RowDataPacket[]>(asked)
+          : client.execute<mysql.RowDataPacket[]>(asked);
+      const answer = await answering.then(
         ([rows, fields]) => [rows, fields?.map(({ name }) => name)],
         (error: unknown) => {
           const { errno, sqlMessage } = error as mysql.QueryError & { sqlMessage?: string };
@@ -157,6 +167,13 @@ const beyond = [
   "select 'ä', '表'",
   "select hex(a) from beyond",
   "select @@character_set_client, @@character_set_results",
+];
+
+const prepared = [
+  "select '💩', ?",
+  "insert into beyond values ('💩')",
+  "select 'ä', ?",
+  "select hex(a) from beyond",
 ];
 
 describe.each([...samples.map(([set]) => set), "eucjpms" as const])("a text of %s", (set) => {

@@ -227,10 +227,7 @@ export async function describeOn(
   if (!judged.ok) return judged;
   seat.busy = true;
   try {
-    // Prepared texts are read in utf8mb4, as where they are executed.
-    const { session, mysql } = query;
-    const prepared = { session, mysql, takes: relayed, engineSql: "" };
-    const brought = await bring(seat, prepared, context, signal);
+    const brought = await bring(seat, { ...query, takes: relayed }, context, signal);
     if (brought !== undefined) return err(brought);
     const asked = withQuestions(query.engineSql);
     if (!asked.ok) return asked;

@@ -8,10 +8,10 @@ import { readsPlainly } from "../../starRocks/client/connect.ts";
 import type { Member } from "../../starRocks/client/member.ts";
 import { modeVariable } from "../../starRocks/client/session.ts";
 import { bring as bringForward } from "../../starRocks/lane.ts";
+import { halves, standingFor, type Standing } from "../../starRocks/page/halves.ts";
 import { quoteIdentifier } from "../../starRocks/sql/quote.ts";
 import type { Called, RunContext } from "../admission.ts";
 import { nextSql } from "../sql/begin.ts";
-import { halves, standingFor, type Standing } from "./halves.ts";
 import type { Seat } from "./seat.ts";
 
 type Brought = Pick<Called, "session" | "takes" | "mysql" | "engineSql">;
@@ -50,8 +50,7 @@ function resultsOf(query: Omit<Brought, "session">): Standing | undefined {
   const { results } = query.mysql;
   if (results === undefined) return undefined;
   if (!query.takes.includes("mysqlRows") || !isResultsName(results)) return undefined;
-  // Values of an execution are utf8mb4, and read as its text is.
-  return query.mysql.execution === undefined ? standingFor(results, query.engineSql) : results;
+  return standingFor(results, query.engineSql);
 }
 
 /** Has definitions, rows and errors written in the set. */

@@ -8,7 +8,8 @@ import { columnType, commandCode, packetBytesMax } from "@gateway/wire/mysql/pro
 import { errorOf } from "../../starRocks/errors.ts";
 import { readError } from "../../starRocks/client/reply.ts";
 import type { Member } from "../../starRocks/client/member.ts";
-import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
+import { textPackets } from "../../starRocks/page/halves.ts";
+import { Packets } from "../../starRocks/page/packets.ts";
 import { brokenOf } from "../errors.ts";
 
 /** Bytes of a value that go ahead in one packet. */
@@ -30,7 +31,7 @@ export async function prepareText(
   open: (open: boolean) => void,
 ): Promise<Result<Prepared, GatewayError>> {
   open(true);
-  member.send(commandPackets(commandCode.stmtPrepare, sql));
+  member.send(textPackets(member, commandCode.stmtPrepare, sql));
   const packets = new Packets(() => member.next(), member.answersFrom);
   const first = packets.held() ?? (await packets.one());
   if (first === undefined) return err(brokenOf(packets));

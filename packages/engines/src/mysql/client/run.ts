@@ -26,9 +26,9 @@ import type { Member } from "../../starRocks/client/member.ts";
 import { readEof, readError, readHead } from "../../starRocks/client/reply.ts";
 import { textBatch } from "../../starRocks/page/cells.ts";
 import { packetsOfColumns, readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
-import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
+import { textPackets } from "../../starRocks/page/halves.ts";
+import { Packets } from "../../starRocks/page/packets.ts";
 import { attributesLost, brokenOf, noAnswer } from "../errors.ts";
-import { halves, halvesPackets } from "./halves.ts";
 import { answerFile } from "./localFile.ts";
 import { fetchRows, type OpenCursor } from "./cursor.ts";
 import { closeStatement, prepareText, sendExecution } from "./prepare.ts";
@@ -108,8 +108,7 @@ export function sendQuery(statement: Statement): void {
   const isPlain = attributes === undefined && settings === undefined;
   const head = attributes === undefined ? none : attributesHead(attributes);
   const short = isPlain ? taggedQuery(query, sent, none) : undefined;
-  const packets = member.results === halves ? halvesPackets : commandPackets;
-  member.send(short ?? packets(commandCode.query, textOf(statement), head));
+  member.send(short ?? textPackets(member, commandCode.query, textOf(statement), head));
 }
 
 /** What is sent, with the tag in front. */

@@ -6,7 +6,8 @@ import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
 import { errorOf } from "../errors.ts";
 import { packetsOfColumns, readColumn, type ReadColumn } from "../page/columns.ts";
-import { commandPackets, Packets, type Packet } from "../page/packets.ts";
+import { textPackets } from "../page/halves.ts";
+import { Packets, type Packet } from "../page/packets.ts";
 import type { Member } from "./member.ts";
 import { readError } from "./reply.ts";
 
@@ -47,7 +48,7 @@ async function ask(
   sql: string,
   extended: boolean,
 ): Promise<Result<Described, GatewayError> | undefined> {
-  member.send(commandPackets(commandCode.stmtPrepare, sql));
+  member.send(textPackets(member, commandCode.stmtPrepare, sql));
   const packets = new Packets(() => member.next(), member.answersFrom);
   const first = await nextOf(packets);
   if (first === undefined) return undefined;

@@ -2,10 +2,11 @@
 import type { Waiter } from "@gateway/core/query/asked.ts";
 import { onDispose } from "@gateway/core/tool/onDispose.ts";
 import type { Duplex } from "node:stream";
-import { characterSet, type ResultsName } from "@gateway/wire/mysql/charset/characterSet.ts";
+import { characterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "mysql2";
 import { turnWrites } from "../../connect/turn.ts";
+import { halves, type Standing } from "../page/halves.ts";
 import type { LoggedIn } from "./login.ts";
 
 /** When so many bytes wait for their reader, the connection is read no further. */
@@ -26,7 +27,7 @@ export class Member {
   /** What `SET NAMES` it stands under. */
   names = loginNames;
   /** The set that it answers in; undefined for utf8mb4. Only engine `mysql` asks for another; `halves` is utf8mb3, and read so. */
-  results: ResultsName | "halves" | undefined;
+  results: Standing | undefined;
   /** Session variables that were set on it. */
   readonly variables = new Map<string, string>();
   /** Time limits that were set on it; undefined when it has those that it began with, or nobody knows. */
@@ -71,7 +72,7 @@ export class Member {
   /** The text of an error; undefined where it comes as all texts do. */
   get decode(): ((bytes: Uint8Array) => string) | undefined {
     const { results } = this;
-    return results && characterSet(results === "halves" ? "utf8mb3" : results).shown;
+    return results && characterSet(results === halves ? "utf8mb3" : results).shown;
   }
 
   get open(): boolean {

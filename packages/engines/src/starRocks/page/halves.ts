@@ -6,7 +6,7 @@
  * on as its client wrote it, and its connection stands under utf8mb3 for it.
  */
 import type { ResultsName } from "@gateway/wire/mysql/charset/characterSet.ts";
-import { commandPackets } from "../../starRocks/page/packets.ts";
+import { commandPackets } from "./packets.ts";
 
 /** In the place of `utf8mb3` as the set of a connection's answers: it reads in it as well. */
 export const halves = "halves";
@@ -19,7 +19,17 @@ export function standingFor(results: ResultsName, text: string): Standing {
   return results === "utf8mb3" && /[\ud800-\udbff]/.test(text) ? halves : results;
 }
 
-/** A command with a text in halves. */
+/** A command with a text, written as the connection reads it. `head`: what stands between the code and the text. */
+export function textPackets(
+  { results }: { readonly results: Standing | undefined },
+  code: number,
+  text: string,
+  head?: Uint8Array,
+): Uint8Array {
+  return results === halves ? halvesPackets(code, text, head) : commandPackets(code, text, head);
+}
+
+/** The same with a text in halves. */
 export function halvesPackets(code: number, text: string, head?: Uint8Array): Uint8Array {
   const bytes = halvesOf(text);
   return commandPackets(code, "", head === undefined ? bytes : Buffer.concat([head, bytes]));
