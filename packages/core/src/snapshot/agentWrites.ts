@@ -8,15 +8,15 @@ import { gatewayError, type GatewayError } from "../error.ts";
 import { onlyReads } from "../guard/kinds.ts";
 import type { Query } from "../query/query.ts";
 
-/** Frontends whose clients are agents. */
-const agents: ReadonlySet<string> = new Set(["mcp"]);
+/** The frontend whose clients are agents. */
+const ofAgents = "mcp";
 
 /** The refusal of a statement that may write where agents only read; undefined for one that may run. */
 export function agentRefusal(
   { session, statement }: Pick<Query, "session" | "statement">,
   agentWrites: boolean | undefined,
 ): GatewayError | undefined {
-  if (agentWrites === true || !agents.has(session.frontend) || onlyReads(statement))
+  if (agentWrites === true || session.frontend !== ofAgents || onlyReads(statement))
     return undefined;
   return statement.doubt === undefined ? mayWrite : doubtful;
 }

@@ -9,6 +9,11 @@ export class Held<Member> implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.leave();
+  }
+
+  /** The same by a name: a key that is a symbol is searched for each time. */
+  leave(): void {
     const release = this.#release;
     this.#release = undefined;
     release?.(this.member);

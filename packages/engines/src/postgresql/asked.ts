@@ -70,7 +70,7 @@ class AskedStatement implements Asked {
       this.#taken[Symbol.dispose]();
       throw bug;
     }
-    this.#taken[Symbol.dispose]();
+    this.#taken.leave();
     return whole;
   }
 

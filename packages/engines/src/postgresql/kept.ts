@@ -86,7 +86,7 @@ export class KeptConnection implements LookingLane {
   async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
     const refused = this.#refusal(query);
     if (refused !== undefined) return err(refused);
-    const lent = { member: this.#taken.member, [Symbol.dispose]: nothing };
+    const lent = { member: this.#taken.member, leave: nothing, [Symbol.dispose]: nothing };
     const context = { ...this.#context, until: "transaction", lent: true } as const;
     return await begunOn(lent, query, context, signal);
   }

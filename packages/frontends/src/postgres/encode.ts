@@ -55,7 +55,7 @@ export function encodeQueryId(
   relayed: boolean,
 ): void {
   session.lastQueryId = id;
-  const wish = session.setting("gateway.report_query_id");
+  const wish = session.asked.tellsQueryId;
   if (wish === "off" || (wish === "auto" && relayed)) return;
   out.put({ kind: "parameterStatus", name: "gateway.query_id", value: id });
 }

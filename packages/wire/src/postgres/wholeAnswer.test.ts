@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { serverTypes } from "./server.ts";
 import { FrameReader } from "./frame.ts";
-import { wholeAnswer } from "./wholeAnswer.ts";
+import { preparedBytes, wholeAnswer, wholeRows } from "./wholeAnswer.ts";
 
 const parsed = message("1");
 const bound = message("2");
@@ -27,11 +27,14 @@ describe("wholeAnswer", () => {
     expect(found?.rows.count).toBe(count);
     const of = (part: { start: number; end: number } | undefined): string =>
       textOf(bytes.subarray(part?.start, part?.end));
-    expect(of(found?.tag)).toBe("SELECT 2");
-    expect(of(found?.ready)).toBe("I");
+    expect(of(found?.rows.tag)).toBe("SELECT 2");
+    expect(found?.rows.status).toBe(0x49);
     expect(of(found?.rows)).toBe(textOf(joined(messages.filter((one) => one[0] === 0x44))));
     const passedOn = messages.filter((one) => [0x54, 0x44, 0x43].includes(one[0] ?? 0));
-    expect(of(found?.written)).toBe(textOf(joined(passedOn)));
+    const written = { start: simple ? 0 : preparedBytes, end: found?.rows.completed ?? 0 };
+    expect(of(written)).toBe(textOf(joined(passedOn)));
+    const { end = 0, columns = 0 } = found?.description ?? {};
+    expect(wholeRows(bytes, end, columns)).toEqual(found?.rows);
     expect(of(found?.description)).toBe(textOf(described.subarray(5)));
   });
 

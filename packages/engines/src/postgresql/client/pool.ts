@@ -21,6 +21,8 @@ export interface PoolOptions {
 /** A connection that is held until it is disposed. */
 export interface Taken extends Disposable {
   readonly member: Member;
+  /** Gives it back, as its disposal does. */
+  leave(): void;
 }
 
 interface Idle {

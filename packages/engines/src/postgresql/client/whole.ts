@@ -4,7 +4,12 @@ import type { Batch } from "@gateway/core/type/vector.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
 import type { ServerField } from "@gateway/wire/postgres/server.ts";
 import { repeatedText } from "@gateway/wire/text.ts";
-import { wholeAnswer } from "@gateway/wire/postgres/wholeAnswer.ts";
+import {
+  preparedBytes,
+  wholeAnswer,
+  wholeRows,
+  type WholeRows,
+} from "@gateway/wire/postgres/wholeAnswer.ts";
 import { columnsOf, readDescription } from "./descriptions.ts";
 
 export interface Whole {
@@ -18,25 +23,58 @@ export interface Whole {
   readonly status: TransactionStatus;
 }
 
+/** Of all that stands before the rows. A longer one is read each time. */
+const headMax = 1_024;
+
+/** All that stands before the rows of a result. */
+interface Head {
+  /** As it came. */
+  readonly bytes: Uint8Array;
+  readonly simple: boolean;
+  readonly columns: number;
+  readonly fields: readonly ServerField[];
+}
+
+/** That of the answer before: one that begins as that did is read no further than its rows. */
+let lastHead: Head | undefined;
+
 /** The result in these bytes; undefined where they are anything else. */
 export function readWhole(bytes: Uint8Array, simple: boolean): Whole | undefined {
+  const last = lastHead;
+  if (last !== undefined && last.simple === simple && beginsWith(bytes, last.bytes)) {
+    const rows = wholeRows(bytes, last.bytes.length, last.columns);
+    return rows && wholeOf(bytes, last, rows);
+  }
   const found = wholeAnswer(bytes, simple);
   if (found === undefined) return undefined;
-  const { description, rows, tag: word, written, ready } = found;
-  const described = readDescription(bytes, description.start, description.end);
-  const tag = repeatedText(bytes, word.start, word.end);
-  const status = statusOf(bytes[ready.start]);
-  if (described?.kind !== "rowDescription" || tag === undefined || status === undefined)
-    return undefined;
+  const { start, end, columns } = found.description;
+  const described = readDescription(bytes, start, end);
+  if (described?.kind !== "rowDescription") return undefined;
   const { fields } = described;
-  return {
-    fields,
-    rows: bytes.subarray(rows.start, rows.end),
-    count: rows.count,
-    tag,
-    written: bytes.subarray(written.start, written.end),
-    status,
-  };
+  // A copy: what came lies in memory with others'.
+  const head = { bytes: Uint8Array.prototype.slice.call(bytes, 0, end), simple, columns, fields };
+  if (end <= headMax) lastHead = head;
+  return wholeOf(bytes, head, found.rows);
+}
+
+function wholeOf(
+  bytes: Uint8Array,
+  { fields, simple }: Head,
+  { start, end, count, tag: word, completed, status: letter }: WholeRows,
+): Whole | undefined {
+  const tag = repeatedText(bytes, word.start, word.end);
+  const status = statusOf(letter);
+  if (tag === undefined || status === undefined) return undefined;
+  // The client of a statement that was prepared is told of that by its frontend.
+  const written = bytes.subarray(simple ? 0 : preparedBytes, completed);
+  return { fields, rows: bytes.subarray(start, end), count, tag, written, status };
+}
+
+function beginsWith(bytes: Uint8Array, head: Uint8Array): boolean {
+  const { length } = head;
+  if (bytes.length < length) return false;
+  for (let at = 0; at < length; at += 1) if (bytes[at] !== head[at]) return false;
+  return true;
 }
 
 function statusOf(letter: number | undefined): TransactionStatus | undefined {

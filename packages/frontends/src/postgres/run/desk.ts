@@ -226,7 +226,7 @@ export class Desk implements KeyOwner {
 
   /** The client is waited for: its own limit of a session at rest begins, where no server holds that. */
   rest(): void {
-    const limit = this.#session.setting("idle_session_timeout");
+    const limit = this.#session.asked.restLimit;
     if (limit === "0" || this.#session.pin !== undefined || this.#relays() === "always") return;
     // Part of a message may have come meanwhile.
     this.#stir();

@@ -36,8 +36,17 @@ interface SettingsPoint {
   readonly local: ReadonlyMap<string, string | undefined>;
 }
 
+/** Values of settings that each statement needs. */
+interface AskedSettings {
+  /** The settings that they are of. */
+  readonly of: ReadonlyMap<string, string>;
+  readonly restLimit: string;
+  readonly tellsQueryId: string;
+}
+
 export class ClientSession {
   #value: Session;
+  #asked: AskedSettings | undefined;
   /** Values at the start of the session, to which RESET goes back. */
   readonly #initial: ReadonlyMap<string, string>;
   /** Settings before the transaction, for ROLLBACK; undefined outside of one. */
@@ -129,6 +138,18 @@ export class ClientSession {
   /** The value of a setting that always has one. */
   setting(key: string): string {
     return this.known(key) ?? "";
+  }
+
+  /** What is asked with each statement, while the settings are the same. */
+  get asked(): AskedSettings {
+    const { settings: own } = this.#value;
+    if (this.#asked?.of === own) return this.#asked;
+    this.#asked = {
+      of: own,
+      restLimit: this.setting("idle_session_timeout"),
+      tellsQueryId: this.setting("gateway.report_query_id"),
+    };
+    return this.#asked;
   }
 
   /** True when the client wants messages of this level. */
