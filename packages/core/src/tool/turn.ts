@@ -6,8 +6,10 @@
  * many (`docs/query-cost.md`).
  */
 
+import { BelowSockets, type UpperSocket } from "./socket/below.ts";
+
 /** A socket. */
-export interface TurnSocket {
+export interface TurnSocket extends UpperSocket {
   readonly destroyed: boolean;
   readonly writableNeedDrain: boolean;
   write(bytes: Uint8Array): boolean;
@@ -117,7 +119,11 @@ export class TurnWrites {
 }
 
 const nothing = (): void => {};
+const below = new BelowSockets();
 
 function put(socket: TurnSocket, piece: Uint8Array | string): boolean {
-  return typeof piece === "string" ? socket.write(piece, "latin1") : socket.write(piece);
+  if (typeof piece === "string") return socket.write(piece, "latin1");
+  // A long one may change again once its stream says that it has left, and its stream counts it until then.
+  if (piece.length > turnBytesMax) return socket.write(piece);
+  return below.write(socket, piece) ?? socket.write(piece);
 }
