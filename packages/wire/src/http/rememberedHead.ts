@@ -19,8 +19,9 @@ const notModified = 304;
 /** Owned by one connection. */
 export class RememberedHead {
   #head: ResponseHead | undefined;
-  /** All of it, with its empty line. */
+  /** All of it, with its empty line, in memory that is written again. */
   #bytes: Uint8Array = none;
+  #length = 0;
   /** Names in lower case, and values, of its lines; the first is the status line and has none. */
   #names: readonly string[] = [];
   #values: string[] = [];
@@ -31,16 +32,16 @@ export class RememberedHead {
 
   /** How long the head is that was read last. */
   get length(): number {
-    return this.#bytes.length;
+    return this.#length;
   }
 
   /** The head that begins at `start`, of `bytesMax` at most. Undefined where it has to be read as any other. */
   read(bytes: Uint8Array, start: number, bytesMax: number): ResponseHead | undefined {
     const head = this.#head;
     if (head === undefined || bytesMax === 0) return undefined;
-    const isSame = this.#standsAt(0, this.#bytes.length, bytes, start);
+    const isSame = this.#standsAt(0, this.#length, bytes, start);
     const found = isSame ? head : this.#readChanged(head, bytes, start);
-    if (found === undefined || this.#bytes.length > bytesMax) return undefined;
+    if (found === undefined || this.#length > bytesMax) return undefined;
     this.#missed = 0;
     return found;
   }
@@ -67,7 +68,7 @@ export class RememberedHead {
     starts.push(kept.length - 2);
     if (kept.some((byte) => byte >= 0x80)) return;
     this.#head = head;
-    this.#bytes = kept;
+    this.#put(kept);
     this.#names = names;
     this.#values = values;
     this.#starts = starts;
@@ -95,7 +96,14 @@ export class RememberedHead {
       starts.push(at - start);
     }
     if (bytes[at] !== cr || bytes[at + 1] !== lf || at + 2 - start > keptBytesMax) return undefined;
-    return this.#changeTo(head, new Uint8Array(bytes.subarray(start, at + 2)), { starts, changed });
+    return this.#changeTo(head, bytes.subarray(start, at + 2), { starts, changed });
+  }
+
+  #put(bytes: Uint8Array): void {
+    const { length } = bytes;
+    if (length > this.#bytes.length) this.#bytes = new Uint8Array(length * 2);
+    this.#bytes.set(bytes);
+    this.#length = length;
   }
 
   /** Whether the remembered bytes in between stand in others at a place. */
@@ -140,7 +148,7 @@ export class RememberedHead {
     }
     const found = { status: head.status, headers, body, reusable: head.reusable };
     this.#head = found;
-    this.#bytes = bytes;
+    this.#put(bytes);
     this.#values = values;
     this.#starts = starts;
     return found;
