@@ -13,7 +13,7 @@ export interface Waiter {
 export interface Asked {
   /** Calls the waiter once. */
   wait(waiter: Waiter): void;
-  /** The end of the statement with its result, where all of it is here: everything is given back then. A bug that is thrown gives everything back, too. */
+  /** The end of the statement with its result, where all of it is here: everything is given back then. Its time is for the caller to count. A bug that is thrown gives everything back, too. */
   whole(): DoneEvent | undefined;
   /** What comes of it, event by event, where it did not come whole, or has to be cancelled. Whoever takes it begins it at once. */
   course(): Course;

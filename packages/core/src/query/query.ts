@@ -108,6 +108,8 @@ export interface Query {
   readonly lists?: true | undefined;
   /** Milliseconds on the host's monotonic clock. */
   readonly receivedAtMs: number;
+  /** The same moment in Unix milliseconds, where whoever made the query looked. */
+  readonly receivedUnixMs?: number | undefined;
 }
 
 /** Values and formats of PostgreSQL's extended protocol, as its client sent them. */

@@ -8,15 +8,14 @@ const suffixLength = 8;
 const countMax = 99_999;
 
 /** Returns a maker whose ids differ from those of every other maker by a random suffix. */
-export function queryIds(host: Host): () => QueryId {
+export function queryIds(host: Host): (unixMs?: number) => QueryId {
   const suffix = [...host.randomBytes(suffixLength)]
     .map((byte) => alphabet[byte % alphabet.length])
     .join("");
   let count = 0;
   let second = -1;
   let texts: CountedText | undefined;
-  return () => {
-    const unixMs = host.clock.unixMs();
+  return (unixMs = host.clock.unixMs()) => {
     const now = Math.floor(unixMs / 1000);
     // The count never starts again inside a second unless 100,000 ids were made in it.
     if (count === countMax) count = 0;

@@ -194,21 +194,25 @@ function authenticateBy(
 
 function queriesOf(host: DataPlane["host"]): Door["query"] {
   const nextId = queryIds(host);
-  return (statement, parameters, session, takes = []) => ({
-    id: nextId(),
-    sql: statement.sql,
-    statement,
-    parameters,
-    session,
-    takes,
-    // What a frontend may add stands here already: a field that is new behind a spread makes a hidden class anew for
-    // each query, which V8 keeps until it collects everything.
-    call: undefined,
-    mysql: undefined,
-    relay: undefined,
-    lists: undefined,
-    receivedAtMs: host.clock.nowMs(),
-  });
+  return (statement, parameters, session, takes = []) => {
+    const receivedUnixMs = host.clock.unixMs();
+    return {
+      id: nextId(receivedUnixMs),
+      sql: statement.sql,
+      statement,
+      parameters,
+      session,
+      takes,
+      // What a frontend may add stands here already: a field that is new behind a spread makes a hidden class anew for
+      // each query, which V8 keeps until it collects everything.
+      call: undefined,
+      mysql: undefined,
+      relay: undefined,
+      lists: undefined,
+      receivedAtMs: host.clock.nowMs(),
+      receivedUnixMs,
+    };
+  };
 }
 
 function claimedName(presented: Presented): string | undefined {

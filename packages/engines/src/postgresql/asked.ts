@@ -44,14 +44,12 @@ class AskedStatement implements Asked {
   readonly #query: Identified;
   readonly #call: Call;
   readonly #surroundings: Surroundings;
-  readonly #sentMs: number;
 
   constructor(taken: Taken, query: Identified, call: Call, surroundings: Surroundings) {
     this.#taken = taken;
     this.#query = query;
     this.#call = call;
     this.#surroundings = surroundings;
-    this.#sentMs = surroundings.context.clock.nowMs();
   }
 
   wait(waiter: Waiter): void {
@@ -64,7 +62,8 @@ class AskedStatement implements Asked {
     try {
       const found = member.whole(this.#call.simple);
       if (found === undefined) return undefined;
-      whole = doneWhole(found, this.#surroundings.context.clock.nowMs() - this.#sentMs);
+      // Whoever asked counts the time.
+      whole = doneWhole(found, 0);
     } catch (bug) {
       member.destroy();
       this.#taken[Symbol.dispose]();

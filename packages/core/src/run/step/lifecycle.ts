@@ -145,7 +145,7 @@ export class OpenQuery implements Underway {
   }
 
   #waited(): void {
-    this.#plane.metrics.queueDuration(this.#group).observe(this.live.waitedMs / 1000);
+    this.#plane.metrics.queueDuration(this.#group).observe(this.live.granted() / 1000);
   }
 }
 

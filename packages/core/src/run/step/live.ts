@@ -46,6 +46,7 @@ export class LiveQuery implements LiveView {
   readonly #onClientAbort = (): void => this.cancel(abortError(this.#client));
   #limit: Disposable | undefined;
   #startedMs: number | undefined;
+  #grantedMs: number | undefined;
   #maxRows = Number.POSITIVE_INFINITY;
   readonly trace: RoutingStep[] = [];
   #actions: string[] | undefined;
@@ -71,7 +72,7 @@ export class LiveQuery implements LiveView {
     this.query = query;
     this.#clock = clock;
     this.#client = client;
-    this.createdAt = clock.unixMs();
+    this.createdAt = query.receivedUnixMs ?? clock.unixMs();
     this.tags = query.session.tags;
     if (client.aborted) this.#onClientAbort();
     else client.addEventListener("abort", this.#onClientAbort, { once: true });
@@ -94,7 +95,7 @@ export class LiveQuery implements LiveView {
   started(cluster: string, limits: QueryLimits): void {
     this.cluster = cluster;
     if (this.#startedMs !== undefined) return;
-    this.#startedMs = this.#clock.nowMs();
+    this.#startedMs = this.#grantedMs ?? this.#clock.nowMs();
     this.#limited(limits, 0);
   }
 
@@ -157,9 +158,10 @@ export class LiveQuery implements LiveView {
     return this.createdAt + Math.round(ms - this.query.receivedAtMs);
   }
 
-  /** How long it has waited so far, in milliseconds. */
-  get waitedMs(): number {
-    return (this.#startedMs ?? this.#clock.nowMs()) - this.query.receivedAtMs;
+  /** A slot was granted. Tells how long it has waited for that, in milliseconds. */
+  granted(): number {
+    this.#grantedMs = this.#clock.nowMs();
+    return (this.#startedMs ?? this.#grantedMs) - this.query.receivedAtMs;
   }
 
   /** Ends timers and listeners and returns the record. Hashes are left to whoever writes it. */

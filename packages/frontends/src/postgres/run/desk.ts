@@ -29,7 +29,7 @@ import { FunctionCalls, type FunctionCall } from "./functionCall.ts";
 import { Series, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "../session/settings.ts";
 import { limitMs } from "../session/units.ts";
-import { answerText } from "./simple.ts";
+import { answerText, type SimpleParts } from "./simple.ts";
 import type { AsideRoom } from "./execution/rowsAside.ts";
 import { relayedReader, type Relaying } from "../read/relayed.ts";
 import type { StatementReader } from "../read/statement.ts";
@@ -109,10 +109,10 @@ export class Desk implements KeyOwner {
   readonly #executor: Executor;
   readonly #series: Series;
   readonly #seriesParts: SeriesParts;
+  readonly #simple: SimpleParts;
   #functions: FunctionCalls | undefined;
   readonly #implicit: Implicit;
   readonly #registration: CancelRegistration;
-  readonly #read: StatementReader;
   readonly #relays: () => Relaying;
   readonly #heard: Heard;
   readonly #texts: DeskParts["texts"];
@@ -162,7 +162,6 @@ export class Desk implements KeyOwner {
     });
     this.#session.whenKept((kept) => this.#hear(kept));
     const read = relayedReader(parts.read, relays);
-    this.#read = read;
     const shared = { ...parts, read, catalog, session: this.#session };
     this.#executor = new Executor({
       ...shared,
@@ -177,6 +176,7 @@ export class Desk implements KeyOwner {
     this.#implicit = new Implicit(this.#executor, this.#session);
     this.#seriesParts = { ...shared, executor: this.#executor, implicit: this.#implicit };
     this.#series = new Series(this.#seriesParts);
+    this.#simple = { ...this.#seriesParts, series: this.#series };
   }
 
   get behind(): ServerProcess | undefined {
@@ -291,7 +291,8 @@ export class Desk implements KeyOwner {
     this.#stir();
     this.#heard.work();
     this.#working = true;
-    if (message.kind !== "close") this.#owing = beginning.has(message.kind);
+    const { kind } = message;
+    if (kind !== "close") this.#owing = kind !== "query" && beginning.has(kind);
     return this.#perform(message);
   }
 
@@ -313,17 +314,11 @@ export class Desk implements KeyOwner {
 
   #perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
     switch (message.kind) {
-      case "query":
-        return this.#readThen(message.sql, () =>
-          answerText(message.sql, {
-            session: this.#session,
-            out: this.#out,
-            executor: this.#executor,
-            series: this.#series,
-            implicit: this.#implicit,
-            read: this.#read,
-          }),
-        );
+      case "query": {
+        const { sql } = message;
+        if (this.#isShort(sql)) return answerText(sql, this.#simple);
+        return this.#readThen(sql, () => answerText(sql, this.#simple));
+      }
       case "parse":
         return this.#readThen(message.sql, () => this.#series.parse(message));
       case "bind":
@@ -354,13 +349,18 @@ export class Desk implements KeyOwner {
     return (this.#functions ??= new FunctionCalls(this.#seriesParts)).call(message);
   }
 
+  #isShort(sql: string): boolean {
+    const { limits } = this.#texts;
+    return sql.length * 3 <= limits.maxStatementBytes && isReadAtOnce(sql, limits);
+  }
+
   /** Goes on once the text was read. Only a long text takes time. */
   #readThen(
     sql: string,
     goOn: () => Failure | Promise<Failure | undefined> | undefined,
   ): Failure | Promise<Failure | undefined> | undefined {
+    if (this.#isShort(sql)) return goOn();
     const { client, limits: config } = this.#texts;
-    if (sql.length * 3 <= config.maxStatementBytes && isReadAtOnce(sql, config)) return goOn();
     const limits = limitsOf(config, this.passesTexts);
     // A Parse also holds a name and types, so its length did not tell how long the text is.
     if (isLonger(sql, limits.maxStatementBytes)) {
