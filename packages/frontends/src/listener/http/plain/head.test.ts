@@ -1,4 +1,6 @@
 /** What a connection's last head said decides nothing about the next one. */
+import { gatewayError } from "@gateway/core/error.ts";
+import { err } from "@gateway/core/result.ts";
 import { describe, expect, it } from "vitest";
 import { LastHeads, readPlainHead, type PlainHead, type PlainRead } from "./head.ts";
 
@@ -95,9 +97,11 @@ describe("a plain head", () => {
 
   it("is forgotten with the credential in it, and not kept where it is long", () => {
     const last = new LastHeads();
-    readPlainHead(bytesOf([host, login]), last);
+    const { memo } = headIn(readPlainHead(bytesOf([host, login]), last));
+    if (memo !== undefined) memo.presented = err(gatewayError("auth.refused"));
     last.forget();
     expect(last.lines).toEqual([]);
+    expect(memo).toMatchObject({ presented: undefined });
     readPlainHead(bytesOf([host, `User-Agent: ${"a".repeat(3_000)}`]), last);
     expect(last.lines).toEqual([]);
   });

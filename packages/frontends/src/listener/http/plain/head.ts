@@ -61,8 +61,9 @@ export class LastHeads {
   /** How many more may be kept before one of them comes again: some clients send other ones each time. */
   linesLeft = linesLeftMax;
 
-  /** The credential among them goes with them. */
+  /** The credential among them goes with them, whoever else still knows them. */
   forget(): void {
+    for (const { memo } of this.lines) memo.presented = undefined;
     this.lines = [];
     this.linesLeft = linesLeftMax;
   }
