@@ -2,11 +2,13 @@
  * `node test/bench/regression.mjs [--save]`: whether a query costs more than it did. For each wire, in one short run on one
  * core, the processor time of a query in the gateway over that in a bare Node relay, in the middle of the queries; compared
  * with `baseline.json`. More than 30 % above it in three runs out of three fails. A ratio within one run does not care
- * how fast the machine is, and processor time does not care what else it does; caches do, hence three runs.
+ * how fast the machine is, and processor time does not care what else it does; caches do, hence three runs. `--save` keeps
+ * the middle of three.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { median } from "./figures.mjs";
 
 const marginMax = 1.3;
 const runsMax = 3;
@@ -23,7 +25,7 @@ const counts = { passed: 0, failed: 0 };
 for (const wire of wires) {
   const found = [];
   do found.push(ratioOf(wire));
-  while (Math.min(...found) > limitOf(wire) && found.length < runsMax);
+  while (found.length < runsMax && (isSaving || Math.min(...found) > limitOf(wire)));
   const least = Math.min(...found);
   const isFine = least <= limitOf(wire);
   counts[isFine ? "passed" : "failed"] += 1;
@@ -31,7 +33,7 @@ for (const wire of wires) {
   console.log(
     `${isFine ? "passed" : "FAILED"}   a query of ${wire}: ${all} times a bare relay's, ${baseline[wire]} before`,
   );
-  if (isSaving) baseline[wire] = Number(least.toFixed(2));
+  if (isSaving) baseline[wire] = Number(median(found).toFixed(2));
 }
 if (isSaving) writeFileSync(baselineFile, `${JSON.stringify(baseline, undefined, 2)}\n`);
 console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
