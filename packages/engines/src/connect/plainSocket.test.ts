@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { seededRandom } from "@gateway/core/rig/virtual.ts";
+import { giveBack } from "@gateway/core/tool/socket/lent.ts";
 import { connectPlain } from "./plainSocket.ts";
 
 const opened: { destroy(): void }[] = [];
@@ -31,6 +32,51 @@ describe("a plain socket", () => {
     await once(client, "end");
     // Pieces stay what they were: none lies in a buffer that is read into again.
     expect(Buffer.concat(got).equals(sent)).toBe(true);
+  });
+
+  it("reads again into what was given back, and into nothing else", async () => {
+    const { client, server } = await pair();
+    const random = seededRandom(2);
+    const sent = bytesByChance(8_000_000);
+    const held: { readonly bytes: Buffer; readonly at: number }[] = [];
+    const memory = new Set<ArrayBufferLike>();
+    let at = 0;
+    let wrong = 0;
+    client.on("data", (bytes: Buffer) => {
+      memory.add(bytes.buffer);
+      held.push({ bytes, at });
+      at += bytes.length;
+      while (held.length > random() * 4) {
+        const index = Math.floor(random() * held.length);
+        for (const one of held.splice(index, 1)) {
+          if (one.bytes.compare(sent, one.at, one.at + one.bytes.length) !== 0) wrong += 1;
+          if (random() < 0.9) giveBack(one.bytes);
+        }
+      }
+    });
+    server.end(sent);
+    await once(client, "end");
+    expect({ at, wrong }).toEqual({ at: sent.length, wrong: 0 });
+    expect(memory.size).toBeLessThan(sent.length / 64 / 1024 / 2);
+  });
+
+  it("lets others have their turn within a large result", async () => {
+    const { client, server } = await pair();
+    const sent = Buffer.alloc(40_000_000);
+    let [bytes, most] = [0, 0];
+    client.on("data", (piece: Buffer) => {
+      if (bytes === 0) {
+        setImmediate(() => {
+          bytes = 0;
+        });
+      }
+      bytes += piece.length;
+      most = Math.max(most, bytes);
+      giveBack(piece);
+    });
+    server.end(sent);
+    await once(client, "end");
+    expect(most).toBeLessThanOrEqual(2 * 1024 * 1024);
   });
 
   it("keeps what comes before anybody listens, and tells it before what comes later", async () => {

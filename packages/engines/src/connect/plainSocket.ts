@@ -2,38 +2,53 @@
  * A connection without TLS that reads into a buffer of its own. Node takes 64 KB anew for each read, gives most of it
  * back, and plans a turn to see whether more is to be read: near a tenth of a short query (`docs/query-cost.md`).
  */
-import { copied } from "@gateway/core/tool/copied.ts";
 import { Heard } from "@gateway/core/tool/heard.ts";
 import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
+import { lentBytes, ReadBuffer } from "./readBuffer.ts";
 
-/** As much as Node reads at once. */
-const bufferBytes = 64 * 1024;
-/** So much of the buffer is handed over as it is, and another one taken; less is copied out of it. */
-const handedOverBytes = 32 * 1024;
+/** Behind so much of a large result the others have their turn: a server may write as fast as it is read. */
+const turnBytesMax = 1024 * 1024;
 
-/** Connects. What comes is told by `data` as of any other socket, and waits in it while nobody listens. */
+const readings = new WeakMap<Socket, ReadBuffer>();
+
+/**
+ * Connects. What comes is told by `data` as of any other socket, and waits in it while nobody listens. Large pieces are
+ * lent: `core/tool/socket/lent.ts`.
+ */
 export function connectPlain(options: TcpNetConnectOpts): Socket {
-  let buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  const reading = new ReadBuffer();
+  let turnBytes = 0;
   const socket: Socket = connect({
     ...options,
     onread: {
       // Asked for each address that is tried, and behind each read.
-      buffer: () => buffer,
+      buffer: () => reading.free,
       callback: (count) => {
-        const bytes = piece(count);
+        const bytes = reading.take(count);
         if (socket.readableFlowing !== true || socket.readableLength > 0) return socket.push(bytes);
         heard.tell(bytes);
-        return true;
+        if (count < lentBytes) return true;
+        turnBytes += count;
+        return turnBytes < turnBytesMax || waitsForOthers();
       },
     },
   });
   const heard = new Heard<Buffer>(socket);
+  readings.set(socket, reading);
+  socket.once("close", () => reading.close());
   return socket;
 
-  function piece(count: number): Buffer {
-    if (count < handedOverBytes) return copied(Buffer.allocUnsafe(count), buffer);
-    const filled = buffer.subarray(0, count);
-    buffer = Buffer.allocUnsafeSlow(bufferBytes);
-    return filled;
+  /** Reads on with the next turn, unless it is stopped by then: whoever stops it lets it go on as well. */
+  function waitsForOthers(): false {
+    turnBytes = 0;
+    setImmediate(() => {
+      if (socket.readableFlowing === true) socket.resume();
+    });
+    return false;
   }
+}
+
+/** A large result of this connection is over. */
+export function atRest(socket: Socket): void {
+  readings.get(socket)?.rest();
 }

@@ -19,6 +19,7 @@ const relay: Relay = { fields: [], form: [], acceptEncoding: undefined, body: un
 
 describe.each([
   ["event by event", eventsInTurn],
+  ["event by event, into memory that is written over", eventsWrittenOver],
   ["at once where it is all there", eventsAtOnce],
   ["behind a request that was sent at once", eventsOfAsked],
 ])("a relayed statement, read %s", (_, eventsOf) => {
@@ -282,6 +283,20 @@ async function eventsInTurn(
 ): Promise<readonly ResultEvent[]> {
   const events: ResultEvent[] = [];
   for await (const event of backend.execute(relayedOf(sql, asked), never)) events.push(event);
+  return events;
+}
+
+/** As a client leaves them who has what passed. */
+async function eventsWrittenOver(
+  backend: Backend,
+  sql: string,
+  asked: Relay,
+): Promise<readonly ResultEvent[]> {
+  const events: ResultEvent[] = [];
+  for await (const event of backend.execute(relayedOf(sql, asked), never)) {
+    events.push(structuredClone(event));
+    if (event.kind === "batch" && event.batch.form === "native") event.batch.bytes.fill(0);
+  }
   return events;
 }
 

@@ -156,23 +156,25 @@ function untagged(tail: Buffer): string | undefined {
   return /Code: \d+\. DB::\w*Exception: [\s\S]*$/.exec(tail.toString())?.[0];
 }
 
-/** The last bytes of an answer. */
+/** The last bytes of an answer, copied: what passes is read into again as soon as its client has it. */
 class Tail {
-  #parts: Uint8Array[] = [];
-  #held = 0;
+  #bytes = nothing;
+  #length = 0;
 
   add(piece: Uint8Array): void {
-    if (piece.length >= tailBytesMax) this.#parts = [];
-    this.#parts.push(piece);
-    this.#held = piece.length >= tailBytesMax ? piece.length : this.#held + piece.length;
-    if (this.#held < tailBytesMax * 4) return;
-    const kept = this.bytes();
-    this.#parts = [kept];
-    this.#held = kept.length;
+    const added = piece.subarray(Math.max(0, piece.length - tailBytesMax));
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(2 * tailBytesMax);
+    if (this.#length + added.length > this.#bytes.length) {
+      const kept = Math.min(this.#length, tailBytesMax - added.length);
+      this.#bytes.copyWithin(0, this.#length - kept, this.#length);
+      this.#length = kept;
+    }
+    this.#bytes.set(added, this.#length);
+    this.#length += added.length;
   }
 
   bytes(): Buffer {
-    return tailOf(Buffer.concat(this.#parts));
+    return tailOf(this.#bytes.subarray(0, this.#length));
   }
 }
 

@@ -11,6 +11,9 @@
 import type { Socket } from "node:net";
 import { ResponseReader } from "@gateway/wire/http/response.ts";
 import type { ResponseHeaders } from "@gateway/wire/http/responseHead.ts";
+import { giveBack, share } from "@gateway/core/tool/socket/lent.ts";
+import { atRest } from "../plainSocket.ts";
+import { lentBytes } from "../readBuffer.ts";
 import { turnWrites } from "../turn.ts";
 import { headBytesMax, idleMarginMs, idleMs, idleMsMax } from "./limits.ts";
 import { writeChunk, writeLastChunk, writeRequest, type WritableRequest } from "./request.ts";
@@ -57,6 +60,9 @@ export class Connection {
   #ended = false;
   /** Pieces of the request's body are still to come. */
   #sending = false;
+  /** What is read now, where it was lent to be read. */
+  #lent: Uint8Array | undefined;
+  #wasLarge = false;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
     this.#socket = socket;
@@ -131,6 +137,7 @@ export class Connection {
   readonly #onData = (chunk: Uint8Array): void => {
     // Bytes that nobody asked for could be taken for the response to the next request.
     if (this.#answering === undefined) return this.drop();
+    if (chunk.length >= lentBytes) this.#lent = chunk;
     this.#reader.push(chunk);
     this.#guarded(this.#read);
   };
@@ -167,12 +174,14 @@ export class Connection {
       const step = this.#reader.next();
       switch (step.kind) {
         case "more":
+          this.#allRead();
           return asked.rests?.();
         case "head":
           this.idleMs = idleMsOf(step.headers["keep-alive"]);
           asked.head(step.status, step.headers, step.bodyBytes);
           break;
         case "data":
+          if (this.#lent !== undefined) this.#share(this.#lent, step.bytes);
           asked.data(step.bytes);
           break;
         case "end":
@@ -183,11 +192,27 @@ export class Connection {
     }
   };
 
+  /** A piece is its reader's from here on, who may give it back. */
+  #share(lent: Uint8Array, piece: Uint8Array): void {
+    this.#wasLarge = true;
+    if (piece === lent) this.#lent = undefined;
+    else share(lent, piece);
+  }
+
+  #allRead(): void {
+    if (this.#lent === undefined) return;
+    giveBack(this.#lent);
+    this.#lent = undefined;
+  }
+
   /** A server that answers before it read the whole request may be about to close. */
   #whole(reusable: boolean): void {
     const answering = this.#answering;
     this.#answering = undefined;
     const socket = this.#socket;
+    this.#allRead();
+    if (this.#wasLarge) atRest(socket);
+    this.#wasLarge = false;
     const isSent = !this.#sending && socket.writableLength === 0 && !turnWrites.holds(socket);
     const isClean = this.#reader.unread === 0 && isSent;
     if (reusable && isClean && this.idleMs > 0) this.#owner.released(this);

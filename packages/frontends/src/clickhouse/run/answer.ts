@@ -3,6 +3,7 @@
  * break. What may come when is in machine.ts; what the bytes mean is whoever's that writes them.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { giveBack } from "@gateway/core/tool/socket/lent.ts";
 import { turnBytesMax } from "@gateway/core/tool/turn.ts";
 import { exceptionBlock, exceptionText } from "@gateway/wire/clickhouse/exception.ts";
 import { turnWrites } from "../../turn.ts";
@@ -264,7 +265,8 @@ export class Answer {
   #send(bytes: Uint8Array): Promise<void> | undefined {
     const response = this.#response;
     if (this.#packing !== undefined) return this.#packing.write(bytes, response);
-    return response.write(bytes) ? undefined : drained(response);
+    // An engine reads into it again.
+    return response.write(bytes, () => giveBack(bytes)) ? undefined : drained(response);
   }
 
   /** What of the request nobody read is thrown away, and the connection with it. */
