@@ -63,6 +63,23 @@ describe("exchange", () => {
     expect([bytes.length, last.kind]).toEqual([pieces << 20, "end"]);
   });
 
+  it("tells who waits that there is something, however much of it came at once", async () => {
+    // Held for its 128 bytes each, so that the server has to wait within the first reading.
+    await using served = await serving((response) => {
+      response.flushHeaders();
+      const { socket } = response;
+      socket?.write(`${"1\r\nx\r\n".repeat(8_000)}0\r\n\r\n`);
+    });
+    const exchanged = exchangedOn(served.pool, asked("/"), never);
+    await new Promise<void>((resolve) => {
+      exchanged.wait({ came: resolve });
+    });
+    const response = await exchanged.answered();
+    if (!response.ok) throw new Error(response.error);
+    const { bytes, last } = await readAll(response.value.body);
+    expect([bytes.toString(), last.kind]).toEqual(["x".repeat(8_000), "end"]);
+  });
+
   it("is over at once when the signal comes while it waits for a connection, and is never sent", async () => {
     const begun: (() => void)[] = [];
     await using served = await serving((response) => void begun.push(() => response.end("late")));

@@ -26,7 +26,7 @@ export interface Answering {
   head(status: number, headers: ResponseHeaders, bodyBytes: number | undefined): void;
   /** A piece of the body, not empty, which may be kept. */
   data(bytes: Uint8Array): void;
-  /** More of the response is to come, and none of it is here. For whoever wants to know. */
+  /** What is here was told, or as much of it as was wanted; more of the response is to come. For whoever wants to know. */
   rests?(): void;
   /** The response is whole. */
   end(): void;
@@ -170,7 +170,7 @@ export class Connection {
   readonly #read = (): void => {
     // Whoever waits may cancel, or pause, at any of these calls.
     for (let asked = this.#answering; asked !== undefined; asked = this.#answering) {
-      if (this.#paused) return;
+      if (this.#paused) return asked.rests?.();
       const step = this.#reader.next();
       switch (step.kind) {
         case "more":
