@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median, spread } from "./figures.mjs";
-import { bareRelay, cpuOf, keepAwake, memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
+import { bareRelay, cpuOf, memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
 
 const self = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -23,10 +23,7 @@ const [role, at] = process.argv.slice(2);
 
 if (process.argv[1] === self) {
   if (role === "server") serve(Number(at));
-  else {
-    keepAwake();
-    console.table(await clickhouseRows(Number(role ?? 10)));
-  }
+  else console.table(await clickhouseRows(Number(role ?? 10)));
 }
 
 /** As many bytes as the statement says, in chunks of a megabyte as a server writes them. */

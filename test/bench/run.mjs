@@ -50,6 +50,7 @@ if (wanted("studio")) rows.push(...(await studioRows()));
 if (wanted("scripts")) rows.push(...(await scriptRows()));
 if (wanted("policy")) rows.push(...(await policyRows()));
 if (wanted("translation")) rows.push(...(await translationRows()));
+if (wanted("clickhouse")) rows.push(...(await clickhouseRows()));
 // From here on one client asks and waits. Where many are at work no core ever rests.
 keepAwake();
 if (wanted("wires")) rows.push(...(await wireRows()));
@@ -60,7 +61,6 @@ if (wanted("texts")) rows.push(...(await textRows()));
 if (wanted("engines")) rows.push(...(await engineRows()));
 if (wanted("native")) rows.push(...(await nativeRows()));
 if (wanted("flight")) rows.push(...(await flightRows()));
-if (wanted("clickhouse")) rows.push(...(await clickhouseRows()));
 const gateway = await startGateway();
 try {
   if (wanted("latency")) rows.push(...(await latencyRows(gateway)));
