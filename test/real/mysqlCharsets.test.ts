@@ -129,9 +129,10 @@ it("a client of utf8 is told of characters of four bytes what the server tells i
     const sent = [
       ...beyond.map((sql) => ["query", sql]),
       ...prepared.map((sql) => ["execute", sql]),
+      ...boundTexts.map((sql) => ["execute", sql, "ä💩"]),
     ];
-    for (const [how, sql = ""] of sent) {
-      const values = sql.includes("?") ? ["ä"] : [];
+    for (const [how, sql = "", value = "ä"] of sent) {
+      const values = sql.includes("?") ? [value] : [];
       const asked = { sql, rowsAsArray: true, values };
       const answering =
         how === "query"
@@ -174,6 +175,16 @@ const prepared = [
   "insert into beyond values ('💩')",
   "select 'ä', ?",
   "select hex(a) from beyond",
+];
+
+/** With the character in their value. */
+const boundTexts = [
+  "select ?",
+  "select hex(?), 'ä'",
+  "select ? = '💩', '💩'",
+  "insert into beyond values (?)",
+  "select hex(a), length(a) from beyond",
+  "select hex(convert(? using utf8mb4))",
 ];
 
 describe.each([...samples.map(([set]) => set), "eucjpms" as const])("a text of %s", (set) => {

@@ -8,7 +8,7 @@ import { readsPlainly } from "../../starRocks/client/connect.ts";
 import type { Member } from "../../starRocks/client/member.ts";
 import { modeVariable } from "../../starRocks/client/session.ts";
 import { bring as bringForward } from "../../starRocks/lane.ts";
-import { halves, standingFor, type Standing } from "../../starRocks/page/halves.ts";
+import { halves, standingOf, type Standing } from "../../starRocks/page/halves.ts";
 import { quoteIdentifier } from "../../starRocks/sql/quote.ts";
 import type { Called, RunContext } from "../admission.ts";
 import { nextSql } from "../sql/begin.ts";
@@ -50,7 +50,7 @@ function resultsOf(query: Omit<Brought, "session">): Standing | undefined {
   const { results } = query.mysql;
   if (results === undefined) return undefined;
   if (!query.takes.includes("mysqlRows") || !isResultsName(results)) return undefined;
-  return standingFor(results, query.engineSql);
+  return standingOf(results, query.engineSql, query.mysql.execution);
 }
 
 /** Has definitions, rows and errors written in the set. */

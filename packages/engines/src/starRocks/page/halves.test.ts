@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
-import { halvesPackets, standingFor } from "./halves.ts";
+import { halvesPackets, standingFor, standingOf } from "./halves.ts";
 
 const textAt = 5;
 
@@ -33,4 +33,22 @@ it("only a client of utf8 has a text of them sent so", () => {
   expect(standingFor("utf8mb3", "select '💩'")).toBe("halves");
   expect(standingFor("utf8mb3", "select '表'")).toBe("utf8mb3");
   expect(standingFor("gb18030", "select '💩'")).toBe("gb18030");
+});
+
+it("a value with one of them, in halves or whole, stands as a text with one", () => {
+  const of = (body: Uint8Array, ahead?: Uint8Array) =>
+    standingOf("utf8mb3", "select ?", {
+      body,
+      longData: new Map(ahead === undefined ? [] : [[0, ahead]]),
+    });
+  const plain = Buffer.from("é 表 ퟿");
+  const whole = Buffer.from("x💩");
+  const halved = halvesPackets(commandCode.query, "x💩").subarray(textAt);
+  expect(of(plain)).toBe("utf8mb3");
+  for (const value of [whole, halved]) {
+    expect(of(value)).toBe("halves");
+    expect(of(plain, value)).toBe("halves");
+    expect(standingOf("gbk", "select ?", { body: value, longData: new Map() })).toBe("gbk");
+  }
+  expect(standingOf("utf8mb3", "select 1", undefined)).toBe("utf8mb3");
 });

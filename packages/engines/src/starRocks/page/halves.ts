@@ -5,6 +5,7 @@
  * character, which the literal's own set has not, and a question mark would be stored without a word. So such a text goes
  * on as its client wrote it, and its connection stands under utf8mb3 for it.
  */
+import type { MysqlExecution } from "@gateway/core/query/mysqlCall.ts";
 import type { ResultsName } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { commandPackets } from "./packets.ts";
 
@@ -17,6 +18,29 @@ export type Standing = ResultsName | typeof halves;
 /** The standing that a text needs whose client reads this set. */
 export function standingFor(results: ResultsName, text: string): Standing {
   return results === "utf8mb3" && /[\ud800-\udbff]/.test(text) ? halves : results;
+}
+
+/** The standing that an execution needs: a value with such a character in it goes on as it came, in halves or whole. */
+export function standingOf(
+  results: ResultsName,
+  text: string,
+  execution: Pick<MysqlExecution, "body" | "longData"> | undefined,
+): Standing {
+  const standing = standingFor(results, text);
+  if (results !== "utf8mb3" || standing === halves || execution === undefined) return standing;
+  const isHalved = isBeyond(execution.body) || [...execution.longData.values()].some(isBeyond);
+  return isHalved ? halves : standing;
+}
+
+/** Whether such a character may be in it. A number may look like one, for which its client's own set does no harm. */
+function isBeyond(bytes: Uint8Array): boolean {
+  return leads.some(([lead, least]) => {
+    for (let at = bytes.indexOf(lead); at >= 0; at = bytes.indexOf(lead, at + 1)) {
+      const next = bytes[at + 1] ?? 0;
+      if (next >= least && next < 0xc0) return true;
+    }
+    return false;
+  });
 }
 
 /** A command with a text, written as the connection reads it. `head`: what stands between the code and the text. */
@@ -61,6 +85,15 @@ function halvesOf(text: string): Uint8Array {
   return bytes;
 }
 
+/** The first bytes of halves and of characters of four bytes, and the least of their second. */
+const leads = [
+  [0xed, 0xa0],
+  [0xf0, 0x90],
+  [0xf1, 0x80],
+  [0xf2, 0x80],
+  [0xf3, 0x80],
+  [0xf4, 0x80],
+] as const;
 /** The first byte of a character of four, and none of any other. */
 const fourBytes = 0xf0;
 
