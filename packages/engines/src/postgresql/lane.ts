@@ -24,6 +24,7 @@ import { runCall, send, type Call, type Trace } from "./client/run.ts";
 import { encodingOf } from "./client/reading.ts";
 import { brought, standsThere, withoutOthers } from "./bringing.ts";
 import { callOf, judgedIn, type CallContext } from "./call.ts";
+import { Ending } from "./ending.ts";
 import { brokenError, errorOf } from "./errors.ts";
 import { broughtTo } from "./ownStatements.ts";
 import { parameterTypeOf } from "./types.ts";
@@ -106,14 +107,8 @@ export function* courseOfCall(
   signal: AbortSignal,
 ): Course {
   const trace: Trace = { open: ahead };
-  let ending: Promise<void> | undefined;
-  /** Ends it in the server, once. A cancel that comes late must not meet the connection's next statement. */
-  const end = (): Promise<void> => {
-    member.tainted = true;
-    ending ??= cancelled(member, context);
-    return ending;
-  };
-  const abort = (): void => void end();
+  const ending = new Ending(member, context);
+  const abort = (): void => ending.begin();
   signal.addEventListener("abort", abort, { once: true });
   // The server refuses whatever comes behind a failure by itself.
   if (signal.aborted && member.status !== "E") abort();
@@ -128,10 +123,10 @@ export function* courseOfCall(
       }
       const last = event.kind === "done" || event.kind === "failed";
       if (last && trace.open) {
-        yield* waited(drained(member, end, context));
+        yield* waited(drained(member, ending, context));
         trace.open = false;
       }
-      if (last && ending !== undefined) yield* waited(ending);
+      if (last && ending.begun) yield* waited(ending.over());
       if (last && query.call !== undefined && member.encoding.name !== encodingOf(query.session))
         yield { kind: "session", change: encodingChange(member) };
       if (event.kind === "failed" && signal.aborted)
@@ -141,8 +136,8 @@ export function* courseOfCall(
     }
   } finally {
     signal.removeEventListener("abort", abort);
-    if (trace.open && member.open) yield* waited(drained(member, end, context));
-    if (ending !== undefined) yield* waited(ending);
+    if (trace.open && member.open) yield* waited(drained(member, ending, context));
+    if (ending.begun) yield* waited(ending.over());
   }
 }
 
@@ -235,37 +230,27 @@ export async function askToEnd(
   context: RunContext,
   signal: AbortSignal,
 ): Promise<Result<Answer, GatewayError>> {
-  let ending: Promise<void> | undefined;
+  const ending = new Ending(member, context);
   let limit: Disposable | undefined;
   const end = (): void => {
-    member.tainted = true;
     limit ??= context.clock.timer(endingMs, () => member.destroy());
-    ending ??= cancelled(member, context);
+    ending.begin();
   };
   const answer = await ask(member, sql, signal, end);
   limit?.[Symbol.dispose]();
-  await ending;
+  await ending.over();
   return answer;
 }
 
-/** Asks the server to stop, and gives the connection up when it does not answer in time. */
-async function cancelled(member: Member, { cancel }: RunContext): Promise<void> {
-  if (!(await cancel(member))) member.destroy();
-}
-
 /** Reads what the server still has to say, until it is ready. */
-async function drained(
-  member: Member,
-  end: () => Promise<void>,
-  { clock }: RunContext,
-): Promise<void> {
+async function drained(member: Member, ending: Ending, { clock }: RunContext): Promise<void> {
   using _limit = clock.timer(endingMs, () => member.destroy());
-  const told = end();
+  ending.begin();
   while (member.open) {
     const message = await member.skipped();
     if (message === undefined || message.kind === "ready") break;
   }
-  await told;
+  await ending.over();
 }
 
 /** The last values of sequences are not shown to a statement of another session. In a transaction they were forgotten before it. */
