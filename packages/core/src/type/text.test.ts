@@ -70,6 +70,19 @@ describe("cellWriter", () => {
     fc.assert(same, { numRuns: 500 });
   });
 
+  it.each(["\u00a0", "\u2003", "\ufeff", "\u3000a\u00a0", " ", "\t\v"])(
+    "knows white space beyond ASCII in an array as text: %j",
+    (text) => {
+      const type: DataType = { kind: "list", item: { kind: "text" } };
+      const map: DataType = { kind: "map", key: type, value: type };
+      for (const [of, value] of [
+        [type, [text]],
+        [map, [[[text], [text, null]]]],
+      ] as const)
+        expect(parseText(of, written(of, value, postgresText))).toEqual({ ok: true, value });
+    },
+  );
+
   it("writes ISO years and intervals that read back as the same value", () => {
     const style: TextStyle = { ...postgresText, years: "iso", intervals: "iso", separator: "T" };
     const types: readonly DataType[] = scalarTypes.filter((type) =>

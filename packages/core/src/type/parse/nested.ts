@@ -33,7 +33,7 @@ function entryFields(type: Extract<Nested, { kind: "map" }>) {
 }
 
 function parseList(item: DataType, text: string, read: ReadPart): Parsed<Value> {
-  const parts = cutArray(text.trim());
+  const parts = cutArray(trimmed(text));
   if (parts === undefined) return wrongText;
   const items: Value[] = [];
   for (const part of parts) {
@@ -45,7 +45,7 @@ function parseList(item: DataType, text: string, read: ReadPart): Parsed<Value> 
 }
 
 function parseStruct(types: readonly DataType[], text: string, read: ReadPart): Parsed<Value> {
-  const parts = cutRecord(text.trim());
+  const parts = cutRecord(trimmed(text));
   // A record of one NULL field and a record of no field are written alike.
   if (types.length === 0) return parts?.length === 1 && parts[0] === undefined ? [] : wrongText;
   if (parts === undefined || parts.length !== types.length) return wrongText;
@@ -65,7 +65,7 @@ type Parts = (string | undefined)[] | undefined;
 /** Texts of the items of `{…}`. An inner array is one text with its braces. */
 function cutArray(text: string): Parts {
   if (!text.startsWith("{") || !text.endsWith("}") || text.length < 2) return undefined;
-  if (text.slice(1, -1).trim() === "") return [];
+  if (skipSpace(text, 1) === text.length - 1) return [];
   const parts: (string | undefined)[] = [];
   let at = 1;
   for (;;) {
@@ -79,10 +79,23 @@ function cutArray(text: string): Parts {
   }
 }
 
+/** What PostgreSQL takes for space around parts. All other white space of Unicode is text, and needs no quotes. */
+const spaces = " \t\n\r\v\f";
+
 function skipSpace(text: string, from: number): number {
   let at = from;
-  while (/\s/.test(text[at] ?? "")) at += 1;
+  while (at < text.length && spaces.includes(text.charAt(at))) at += 1;
   return at;
+}
+
+function trimmedEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && spaces.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+function trimmed(text: string): string {
+  return trimmedEnd(text).slice(skipSpace(text, 0));
 }
 
 interface Part {
@@ -107,7 +120,7 @@ function cutItem(text: string, at: number): Part | undefined {
     plain += text[end] ?? "";
     end += 1;
   }
-  const shown = plain.trimEnd();
+  const shown = trimmedEnd(plain);
   if (shown === "" || end > text.length - 1) return undefined;
   return { text: !escaped && shown.toLowerCase() === "null" ? undefined : shown, end };
 }
