@@ -129,6 +129,11 @@ export interface Backend extends Lane, AsyncDisposable {
   readonly keeps?: "asked" | "always" | undefined;
   /** True when the statement may leave something on its connection that its session was promised. Asked before it runs. */
   mayKeep?(query: Identified): boolean;
+  /**
+   * The number of the session (`Session.process`) whose statement the connection runs now that the server knows by this
+   * number; undefined where none is. Missing where a client of another protocol could ask only.
+   */
+  sessionAt?(process: number): number | undefined;
   /** A connection for this statement and, if that leaves anything, for what its session does next. */
   keep?(query: Identified, signal: AbortSignal): Promise<Result<KeptLane, GatewayError>>;
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;

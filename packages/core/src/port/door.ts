@@ -93,6 +93,12 @@ export interface Door {
   /** Finds a started query again. `query.unknown` when there is none or it belongs to somebody else. */
   resume(id: QueryId, owner: AuthContext): Result<PolledQuery | undefined, GatewayError>;
 
+  /**
+   * The number of the session (`Session.process`) whose statement the connection runs now that a server knows by this
+   * number. Undefined where none does, and where servers of several clusters have one and `cluster` does not say which.
+   */
+  sessionAt?(process: number, cluster?: string): number | undefined;
+
   /** Cancels a running or queued query of any protocol. Only its owner or an operator may; to everybody else it is `query.unknown`. */
   cancel(id: QueryId, by: AuthContext): Promise<Result<void, GatewayError>>;
 }

@@ -129,10 +129,25 @@ export interface PostgresCall {
   /** Of a COPY: where the client's data comes from. */
   readonly copy?: CopySource;
   /**
+   * Of a statement that names `pg_cancel_backend` or `pg_terminate_backend` within a query: signals a connection, if it
+   * is one of the client's own user. False where it is not.
+   */
+  readonly signal?: ((to: BackendSignal) => boolean | Promise<boolean>) | undefined;
+  /**
    * It came behind another execution of its statement in one series: where the pin says so (`streams`), it may be sent
    * before the answer to that one is here.
    */
   readonly behind?: boolean | undefined;
+}
+
+/** What SQL of PostgreSQL may do to a connection. */
+export type SignalName = "pg_cancel_backend" | "pg_terminate_backend";
+
+/** A connection by the number that a server gave its process. Another cluster may have the same number. */
+export interface BackendSignal {
+  readonly name: SignalName;
+  readonly cluster: string;
+  readonly process: number;
 }
 
 /** The client's side of a `COPY … FROM STDIN`. */

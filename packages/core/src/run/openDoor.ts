@@ -1,4 +1,5 @@
 /** The door over its parts: the one implementation of `Door`. */
+import type { Backend } from "../port/backend.ts";
 import type { Door } from "../port/door.ts";
 import { gatewayError } from "../error.ts";
 import { err, ok } from "../result.ts";
@@ -74,6 +75,8 @@ export function openDoor(plane: DataPlane): OpenDoor {
     tables: (query, signal) => tablesFor(withAskedTags(query, comments), plane, signal),
     start: (query) => polled.start(query, run, begin),
     resume: (id, owner) => polled.resume(id, owner),
+    sessionAt: (process, cluster) =>
+      sessionAt(generations.active?.backends() ?? [], process, cluster),
     cancel: async (id, by) => {
       if (plane.live.get(id) !== undefined || siblings === undefined) return cancelHere(id, by);
       const answers = await siblings.ask(cancelling, { id, by });
@@ -110,6 +113,7 @@ class AskedDoor implements Door {
   readonly start: Does["start"];
   readonly resume: Does["resume"];
   readonly cancel: Does["cancel"];
+  readonly sessionAt: Does["sessionAt"];
 
   constructor(generations: DataPlane["generations"], does: Does) {
     this.#generations = generations;
@@ -130,6 +134,7 @@ class AskedDoor implements Door {
     this.start = does.start;
     this.resume = does.resume;
     this.cancel = does.cancel;
+    this.sessionAt = does.sessionAt;
   }
 
   get asksPassword(): boolean {
@@ -143,6 +148,17 @@ class AskedDoor implements Door {
   get tokenIssuer(): string | undefined {
     return this.#generations.active?.authenticator.tokenIssuer;
   }
+}
+
+function sessionAt(
+  backends: readonly Backend[],
+  process: number,
+  cluster: string | undefined,
+): number | undefined {
+  const found = backends
+    .filter((backend) => cluster === undefined || backend.cluster === cluster)
+    .flatMap((backend) => backend.sessionAt?.(process) ?? []);
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Cancels a query of this process. */

@@ -203,6 +203,11 @@ class PostgresqlBackend implements Backend {
     return judged.ok && (judged.value.lasting !== undefined || judged.value.unsure);
   }
 
+  sessionAt(process: number): number | undefined {
+    const member = this.#peers.get(process);
+    return member?.busy === true ? member.session : undefined;
+  }
+
   async keep(query: Identified, signal: AbortSignal): Promise<Result<KeptLane, GatewayError>> {
     const taken = await this.#take(query, signal);
     if (!taken.ok) return taken;
@@ -275,6 +280,7 @@ class PostgresqlBackend implements Backend {
 
   #context(until: RunContext["until"]): RunContext {
     return {
+      cluster: this.cluster,
       clock: this.#host.clock,
       until,
       pins: this.keeps,

@@ -6,13 +6,16 @@ import { ok, type Result } from "@gateway/core/result.ts";
 import type { Member } from "./client/member.ts";
 import type { Named } from "./client/named.ts";
 import type { Call } from "./client/run.ts";
-import { circumstancesOf, judgeBy, type Judged } from "./sql/guard.ts";
+import { circumstancesOf, judgeBy, withSignals, type Judged } from "./sql/guard.ts";
+import type { Signalling } from "./page/signalled.ts";
 import { preparedTag } from "./sql/preparedTag.ts";
 import { boundText } from "./sql/quote.ts";
+import type { Signals } from "./sql/signals.ts";
 import { oidOf } from "./types.ts";
 
 /** What of its surroundings a statement is sent by. */
 export interface CallContext {
+  readonly cluster: string;
   /** Whoever reads takes a result that comes with its end. */
   readonly whole?: boolean;
   /** Until when the connection is the statement's own: its end, that of its transaction, or that of its session. */
@@ -31,7 +34,8 @@ export function judgedIn(
   const pinned = until !== "statement";
   const keeps = pins !== undefined && call !== undefined && pinned;
   const shared = backendIdentity.mode === "serviceAccount";
-  return judgeBy(circumstancesOf(pinned, keeps, call?.copy !== undefined, shared))(engineSql);
+  const kind = circumstancesOf(pinned, keeps, call?.copy !== undefined, shared);
+  return judgeBy(call?.signal === undefined ? kind : kind | withSignals)(engineSql);
 }
 
 /** The text and values as they are sent, or why they are not. Marks what the statement may leave behind. */
@@ -51,8 +55,8 @@ export function callAs(
   query: Identified,
   context: CallContext,
 ): Call {
-  const { engineSql: sql, call } = query;
-  const { leaves, lasting, stains, movesSequences } = judged;
+  const { engineSql, call } = query;
+  const { leaves, lasting, stains, movesSequences, signals } = judged;
   if (leaves || lasting !== undefined) member.used = true;
   if (stains) member.tainted = true;
   if (movesSequences) member.sequences = { ...member.sequences, own: true };
@@ -64,7 +68,7 @@ export function callAs(
   // One literal for both: objects of several shapes, made by spreading, cost a call of the runtime for each statement.
   return {
     before,
-    sent: { sql, prefix: lengthOf(before) },
+    sent: { sql: engineSql, prefix: lengthOf(before), edited: signals?.sent },
     tag: judged.query ? undefined : judged.tag,
     named: call && namedOf(member, query, judged, context),
     finds,
@@ -74,9 +78,27 @@ export function callAs(
     values: call?.values ?? parameters.map(boundText),
     resultFormats: call?.resultFormats,
     simple: call?.simple ?? false,
-    whole: context.whole === true,
+    whole: takesWhole(context, judged),
+    signalling: signallingOf(signals, call, context),
     copy: call?.copy,
   };
+}
+
+/** What has to be looked at does not come with its end. */
+function takesWhole({ whole }: CallContext, { signals }: Judged): boolean {
+  return whole === true && signals === undefined;
+}
+
+function signallingOf(
+  signals: Signals | undefined,
+  call: Identified["call"],
+  { cluster }: CallContext,
+): Signalling | undefined {
+  if (signals === undefined) return undefined;
+  const { column, name } = signals;
+  const signal = (process: number): boolean | Promise<boolean> =>
+    call?.signal?.({ name, cluster, process }) ?? false;
+  return { column, signal };
 }
 
 function lengthOf(parts: readonly string[]): number {
@@ -102,13 +124,14 @@ const namedLengthMax = 32_768;
 function namedOf(
   member: Member,
   query: Identified,
-  { leaves, lasting, stains }: Judged,
+  { leaves, lasting, stains, signals }: Judged,
   { prepares }: CallContext,
 ): Named | undefined {
   const { call, engineSql: sql, session } = query;
   if (prepares === undefined || call?.statement === undefined || call.copy !== undefined)
     return undefined;
   if (leaves || lasting !== undefined || stains || sql.length > namedLengthMax) return undefined;
+  if (signals !== undefined) return undefined;
   const tag = preparedTag(query, prepares.shared);
   if (tag === undefined) return undefined;
   const text = `${tag.prefix}${sql}`;

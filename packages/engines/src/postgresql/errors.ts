@@ -2,6 +2,7 @@
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError, type ErrorSubject, type GatewayError } from "@gateway/core/error.ts";
 import type { ServerReport } from "@gateway/wire/postgres/server.ts";
+import type { Edited } from "./sql/edited.ts";
 
 /** Longest text of a field passed on. */
 const textLengthMax = 8_000;
@@ -12,8 +13,15 @@ export interface SentText {
   readonly sql: string;
   /** Characters before it. */
   readonly prefix: number;
+  /** What was sent in its place; absent where it was itself. */
+  readonly edited?: Edited | undefined;
   /** The statement's name at the server and its client's own for it, where it was sent by the extended protocol. */
   readonly names?: { readonly server: string; readonly client: string };
+}
+
+/** What is sent behind its prefix. */
+export function textOf({ sql, edited }: Pick<SentText, "sql" | "edited">): string {
+  return edited?.text ?? sql;
 }
 
 /** The catalogue's error of a statement's failure. */
@@ -158,14 +166,18 @@ const classes: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** PostgreSQL counts characters from 1, in the text that it was given; errors count UTF-16 units in the client's. */
-function positionIn({ sql, prefix }: SentText, said: string | undefined): number | undefined {
+function positionIn(
+  { sql, prefix, edited }: SentText,
+  said: string | undefined,
+): number | undefined {
   const character = Number(said ?? Number.NaN) - prefix;
   if (!Number.isInteger(character) || character < 1) return undefined;
+  const text = textOf({ sql, edited });
   let unit = 0;
-  for (let left = character - 1; left > 0 && unit < sql.length; left -= 1) {
-    unit += (sql.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;
+  for (let left = character - 1; left > 0 && unit < text.length; left -= 1) {
+    unit += (text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;
   }
-  return unit + 1;
+  return (edited?.before(unit) ?? unit) + 1;
 }
 
 function shortened(text: string): string {

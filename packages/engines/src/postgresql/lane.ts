@@ -25,8 +25,9 @@ import { encodingOf } from "./client/reading.ts";
 import { brought, standsThere, withoutOthers } from "./bringing.ts";
 import { callOf, judgedIn, type CallContext } from "./call.ts";
 import { Ending } from "./ending.ts";
-import { brokenError, errorOf } from "./errors.ts";
+import { brokenError, errorOf, textOf } from "./errors.ts";
 import { broughtTo } from "./ownStatements.ts";
+import { signalledFields, type Signalling } from "./page/signalled.ts";
 import { parameterTypeOf } from "./types.ts";
 
 /** What a statement runs with, apart from its connection. */
@@ -216,7 +217,8 @@ export function isPlain(query: Identified, context: RunContext): boolean {
   if (call === undefined || call.simple || call.copy !== undefined) return false;
   const judged = judgedIn(query, context);
   if (!judged.ok) return false;
-  const { leaves, lasting, stains, unsure, lists } = judged.value;
+  const { leaves, lasting, stains, unsure, lists, signals } = judged.value;
+  if (signals !== undefined) return false;
   return !leaves && lasting === undefined && !stains && !unsure && !lists;
 }
 
@@ -293,7 +295,7 @@ export async function describeOn(
   if (!made.ok) return made;
   const refused = await brought(member, query, context, signal);
   if (refused !== undefined) return err(refused);
-  const { before, sent, types, finds } = made.value;
+  const { before, sent, types, finds, signalling } = made.value;
   // The server describes EXECUTE by what is prepared: nothing where that is missing, and another's where that is there.
   const executes = query.statement.kind === "execute";
   const unlisted = executes && finds && (await broughtTo(finds, member, query, signal));
@@ -302,12 +304,12 @@ export async function describeOn(
   const leave = (): void => member.destroy();
   signal.addEventListener("abort", leave, { once: true });
   try {
-    member.put({ kind: "parse", statement: "", sql: sent.sql, types, before });
+    member.put({ kind: "parse", statement: "", sql: textOf(sent), types, before });
     member.put({ kind: "describe", target: "statement", name: "" });
     member.put({ kind: "sync" });
     member.flush();
     const talk = new Conversation(member, (report) => errorOf(report, sent));
-    const described = await settled(descriptionOf(talk, query.call !== undefined));
+    const described = await settled(descriptionOf(talk, query.call !== undefined, signalling));
     return described.ok || !signal.aborted ? described : err(gatewayError("query.cancelled"));
   } finally {
     signal.removeEventListener("abort", leave);
@@ -317,6 +319,7 @@ export async function describeOn(
 function* descriptionOf(
   talk: Conversation,
   native: boolean,
+  signalling: Signalling | undefined,
 ): Reading<Result<Description, GatewayError>> {
   const failed = yield* talk.expect("parseComplete");
   const oids = failed ?? (yield* talk.parameters());
@@ -325,7 +328,7 @@ function* descriptionOf(
   if (head.kind === "failed") return err(head.error);
   if (broken !== undefined) return err(broken.error);
   if ("kind" in oids) return err(brokenError("a description without parameters"));
-  const columns = columnsOf(head.fields, native);
+  const columns = columnsOf(signalledFields(head.fields, signalling), native);
   const described = { parameters: oids.map(parameterTypeOf), columns };
   return ok(native ? { ...described, parameterOids: oids } : described);
 }

@@ -16,7 +16,7 @@ import { AsideRoom } from "./run/execution/rowsAside.ts";
 import { statementReader } from "./read/statement.ts";
 
 export const listen: Listen<PostgresConfig> = async (config, door, host) => {
-  const keys = new CancelKeys(host);
+  const keys = new CancelKeys(host, door);
   const asideRoom = new AsideRoom();
   const mirrors = new Mirrors(config.catalog, door, host);
   const parts = { door, host, keys, asideRoom, mirrors, read: statementReader() };

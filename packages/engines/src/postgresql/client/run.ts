@@ -8,9 +8,10 @@ import type { Batch, NativeFormat, Vector } from "@gateway/core/type/vector.ts";
 import type { FrameRun } from "@gateway/wire/postgres/frame.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import { columnOf, spansOf } from "../page/cells.ts";
+import { signalledFields, SignalledRows, type Signalling } from "../page/signalled.ts";
 import { formatOf, ruleOf, type ColumnRule } from "../types.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
-import { errorOf, unparsedError, type SentText } from "../errors.ts";
+import { errorOf, textOf, unparsedError, type SentText } from "../errors.ts";
 import { copyHead, copyIn } from "./copy.ts";
 import { columnsOf, rulesOf } from "./descriptions.ts";
 import { Conversation, type Head, type Outcome } from "./conversation.ts";
@@ -36,6 +37,8 @@ export interface Call {
   readonly named: Named | undefined;
   /** What the connection may have prepared as it runs; undefined: whatever is there. */
   readonly finds: "own" | "none" | undefined;
+  /** Its rows say which connections are to be signalled. */
+  readonly signalling: Signalling | undefined;
   /** By the simple protocol, which has no values and answers text. */
   readonly simple: boolean;
   /** A result that is there at once may come with its end. */
@@ -86,7 +89,8 @@ function* readCall(member: Member, call: Call, trace: Trace, executionMs: () => 
     yield trace.open ? yield* ended(talk, trace, head) : head;
     return;
   }
-  const { fields } = head;
+  const fields = signalledFields(head.fields, call.signalling);
+  const signalled = signalledIn(fields, call);
   const relays = call.resultFormats !== undefined;
   const rules = rulesOf(fields);
   if (head.hasRows) yield { kind: "columns", columns: columnsOf(fields, relays) };
@@ -99,8 +103,7 @@ function* readCall(member: Member, call: Call, trace: Trace, executionMs: () => 
     }
     if (outcome?.kind === "copyOut") {
       yield copyHead(outcome.body);
-      copying = true;
-      outcome = undefined;
+      [copying, outcome] = [true, undefined];
     }
     const next = yield* copying
       ? talk.copied()
@@ -110,8 +113,8 @@ function* readCall(member: Member, call: Call, trace: Trace, executionMs: () => 
       outcome = next;
       continue;
     }
-    const native = formatFor(call, copying);
-    const batch = native === undefined ? readBatch(next.run, rules) : nativeBatch(next.run, native);
+    const run = signalled === undefined ? next.run : yield* waited(signalled.read(next.run));
+    const batch = batchIn(run, rules, formatFor(call, copying));
     if ("unfit" in batch) {
       yield unfit(batch.unfit);
       return;
@@ -124,6 +127,7 @@ function* readCall(member: Member, call: Call, trace: Trace, executionMs: () => 
   const last: ResultEvent =
     outcome.kind === "failed" ? outcome : doneEvent(call, outcome.tag, stats, relays);
   if (talk.noticed) yield* talk.notices();
+  if (signalled?.warning) yield signalled.warning;
   yield yield* ended(talk, trace, last);
 }
 
@@ -137,13 +141,13 @@ function goesOn(
 /** Sends it and reads what it is. What the server would have prepared anew is sent once more, where nothing ran yet. */
 function* sent(member: Member, call: Call, trace: Trace): Reading<Sent> {
   const { named, resultFormats } = call;
-  const { sql, prefix } = call.sent;
+  const { sql, prefix, edited } = call.sent;
   const copies = call.copy !== undefined;
   const talkOf = (before: number, server: string): Conversation => {
     const names = { server, client: call.name ?? "" };
     return new Conversation(
       member,
-      (report) => errorOf(report, { sql, prefix: before, names }),
+      (report) => errorOf(report, { sql, edited, prefix: before, names }),
       copies,
     );
   };
@@ -165,7 +169,7 @@ function* sent(member: Member, call: Call, trace: Trace): Reading<Sent> {
 
 /** Everything in one message: the client said which formats it wants. */
 export function send(member: Member, call: Call): void {
-  if (call.simple) member.put({ kind: "query", sql: call.sent.sql, before: call.before });
+  if (call.simple) member.put({ kind: "query", sql: textOf(call.sent), before: call.before });
   else {
     if (call.named === undefined) put(member, call);
     else putNamed(member, call.named, call.types);
@@ -220,7 +224,7 @@ function bindOf({ formats, values, named }: Call, resultFormats: readonly Format
 
 function put(member: Member, call: Call): void {
   const { types, before } = call;
-  member.put({ kind: "parse", statement: "", sql: call.sent.sql, types, before });
+  member.put({ kind: "parse", statement: "", sql: textOf(call.sent), types, before });
 }
 
 /** Waits until the server is ready again, which it says behind every outcome. */
@@ -232,6 +236,21 @@ function* ended(talk: Conversation, trace: Trace, last: ResultEvent): Reading<Re
 
 function unfit(message: string): FailedEvent {
   return { kind: "failed", error: gatewayError("query.data", { message }) };
+}
+
+function signalledIn(
+  fields: Parameters<typeof rulesOf>[0],
+  { signalling }: Call,
+): SignalledRows | undefined {
+  return signalling && new SignalledRows(fields, signalling);
+}
+
+function batchIn(
+  run: FrameRun,
+  rules: readonly ColumnRule[],
+  native: NativeFormat | undefined,
+): Batch | { readonly unfit: string } {
+  return native === undefined ? readBatch(run, rules) : nativeBatch(run, native);
 }
 
 function nativeBatch({ bytes, count }: FrameRun, format: NativeFormat): Batch {

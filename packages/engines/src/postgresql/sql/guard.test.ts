@@ -7,7 +7,7 @@ import { quoteIdentifier, quoteText } from "./quote.ts";
 import { sessionOf } from "@gateway/core/rig/session.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 
-const alone = { pinned: false, keeps: false, copies: false, shared: true };
+const alone = { pinned: false, keeps: false, copies: false, shared: true, signals: false };
 
 describe("judge", () => {
   it.each([

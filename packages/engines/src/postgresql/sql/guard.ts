@@ -12,6 +12,7 @@ import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { copiesToClient } from "./copyTarget.ts";
 import { keepingIn, type Keeping } from "./keeping.ts";
+import { signalsIn, type Signals } from "./signals.ts";
 
 /** A statement that may run. */
 export interface Judged {
@@ -32,6 +33,8 @@ export interface Judged {
   readonly movesSequences: boolean;
   /** It can tell which statements its connection has prepared, by their names or texts. */
   readonly lists: boolean;
+  /** It signals connections, of which the server only says the numbers; the rest is said of what is sent for that. */
+  readonly signals: Signals | undefined;
 }
 
 /** Kinds that leave nothing by themselves. What the functions do that they call is looked at besides. */
@@ -56,12 +59,15 @@ export interface Circumstances {
   readonly copies: boolean;
   /** Under an account that runs the statements of others too. */
   readonly shared: boolean;
+  /** Whoever sent it knows which connections are its client's own to signal. */
+  readonly signals: boolean;
 }
 
 /** Judges one statement. The same text comes again and again. */
 export function judge(sql: string, circumstances: Circumstances): Result<Judged, GatewayError> {
-  const { pinned, keeps, copies, shared } = circumstances;
-  return judgeBy(circumstancesOf(pinned, keeps, copies, shared))(sql);
+  const { pinned, keeps, copies, shared, signals } = circumstances;
+  const kind = circumstancesOf(pinned, keeps, copies, shared) | (signals ? withSignals : 0);
+  return judgeBy(kind)(sql);
 }
 
 /** How statements are judged there; what was said of a text is remembered. */
@@ -82,21 +88,23 @@ export function circumstancesOf(
   return (pinned ? 1 : 0) | (keeps ? 2 : 0) | (copies ? 4 : 0) | (shared ? 8 : 0);
 }
 
+/** Added to that number where `signals` holds. */
+export const withSignals = 16;
+
 function circumstancesIn(kind: number): Circumstances {
   return {
     pinned: (kind & 1) > 0,
     keeps: (kind & 2) > 0,
     copies: (kind & 4) > 0,
     shared: (kind & 8) > 0,
+    signals: (kind & withSignals) > 0,
   };
 }
 
 const byCircumstances: ((sql: string) => Result<Judged, GatewayError>)[] = [];
 
-function judged(
-  sql: string,
-  { pinned, keeps, copies, shared }: Circumstances,
-): Result<Judged, GatewayError> {
+function judged(sql: string, circumstances: Circumstances): Result<Judged, GatewayError> {
+  const { pinned, keeps, copies, shared } = circumstances;
   if (sql.includes("\0")) return refuse("query.syntax", "the text holds a NUL character");
   const found = classifyStatement(sql, "postgres");
   if (found.kind === "empty") return refuse("query.syntax", "the text holds no statement");
@@ -108,8 +116,7 @@ function judged(
     (passes ? undefined : kindRefusal(found, keeps)) ??
     (keeps ? undefined : keepingRefusal(found, keeping, pinned));
   if (refused !== undefined) return err(refused);
-  if (shared && keeping.ends)
-    return refuse("query.permission", "statements of others are ended through the gateway");
+  if (shared && keeping.ends) return signalling(sql, found.kind, circumstances);
   const { kind, tag } = found;
   const unsure = !(harmless.has(kind) || passes) || keeping.calls;
   const lists = listsPrepared(sql, found, keeping);
@@ -123,7 +130,21 @@ function judged(
     readsSequences: keeping.sequences || keeping.calls,
     movesSequences: found.writes || keeping.moves,
     lists,
+    signals: undefined,
   });
+}
+
+/** Of the functions that end what others run, a query may name one where the gateway says whom it ends. */
+function signalling(
+  sql: string,
+  kind: StatementClass["kind"],
+  circumstances: Circumstances,
+): Result<Judged, GatewayError> {
+  const signals = circumstances.signals && kind === "select" ? signalsIn(sql) : undefined;
+  if (signals === undefined)
+    return refuse("query.permission", "statements of others are ended through the gateway");
+  const rest = judged(signals.sent.text, { ...circumstances, shared: false });
+  return rest.ok ? ok({ ...rest.value, signals }) : rest;
 }
 
 /** Reads of a long text, in steps, what `judge` asks of it. */

@@ -2,7 +2,13 @@
  * What the words of a statement say about what its connection would keep: read widely, because a wrong guess costs
  * a cleaning or a refusal, and a missed one shows a session's state to another.
  */
-import { openSql, tokenText, upperWord, type TokenKind } from "@gateway/core/sql/lex/cursor.ts";
+import {
+  openSql,
+  tokenText,
+  upperWord,
+  type SqlCursor,
+  type TokenKind,
+} from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { readingOf } from "@gateway/core/sql/reading/reading.ts";
 import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
@@ -72,7 +78,8 @@ function* read(sql: string): Steps<Keeping> {
     if (word === "HOLD" && last === "WITH") found.hold = true;
     if (word === "DROP" && words.ends("ON", "COMMIT")) found.dropped = true;
     if (cursor.kind === "open" && words.calls) found.calls = true;
-    words.add(word, cursor.kind);
+    if (cursor.kind === "open" && words.escaped) found.ends = true;
+    words.add(word, cursor);
   }
   return { ...found, setting: found.setting || call.open };
 }
@@ -83,6 +90,8 @@ class Words {
   last = "";
   /** `CREATE OR REPLACE LOCAL TEMP` is one maker with the words between. */
   maker = "";
+  /** The name before is written in escapes (`U&"…" UESCAPE '!'`), and may be any function's. */
+  escaped = false;
   #second = "";
   #dotted = false;
   /** The name that is read is one of a table or an alias: a bracket behind it holds names of columns. */
@@ -98,7 +107,9 @@ class Words {
     return this.#second === first && this.last === second;
   }
 
-  add(word: string, kind: TokenKind): void {
+  add(word: string, { sql, start, kind }: SqlCursor): void {
+    if (kind === "quotedIdentifier") this.escaped = sql.charAt(start) !== '"';
+    else if (word !== "UESCAPE" && kind !== "string") this.escaped = false;
     // `INTO s.t (a, b)` and `AS t (a, b)`.
     if (kind !== "dot") this.#names = named.has(this.last) || (this.#dotted && this.#names);
     this.#dotted = kind === "dot";

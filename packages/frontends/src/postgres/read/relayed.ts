@@ -7,7 +7,7 @@
  */
 import { ok } from "@gateway/core/result.ts";
 import { zoneOf } from "@gateway/core/type/zone.ts";
-import { readSignal } from "./signalStatement.ts";
+import { namesSignal, readSignal } from "./signalStatement.ts";
 import {
   firstWords,
   Read,
@@ -77,6 +77,7 @@ function toServer(
     together: kind.kind === "local" && isUndone(kind.local),
     cursor: kind.kind === "cursor" ? kind.cursor : undefined,
     signal,
+    signals: signal === undefined && namesSignal(sql),
   });
 }
 

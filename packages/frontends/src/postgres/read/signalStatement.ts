@@ -3,7 +3,7 @@
  * its connections by the process numbers that the gateway gave them, which no server knows.
  */
 import type { Description } from "@gateway/core/query/event.ts";
-import type { PostgresCall } from "@gateway/core/query/query.ts";
+import type { PostgresCall, SignalName } from "@gateway/core/query/query.ts";
 import {
   atEnd,
   peekToken,
@@ -18,7 +18,7 @@ import type { DataType } from "@gateway/core/type/type.ts";
 
 /** What a statement asks for, and of which connection: one by its number, the first parameter's, or its own. */
 export interface Signal {
-  readonly name: "pg_terminate_backend" | "pg_cancel_backend";
+  readonly name: SignalName;
   readonly process: number | "parameter" | "own";
   /** Of the column. */
   readonly label: string;
@@ -38,6 +38,13 @@ export function readSignal(sql: string, second: string): Signal | undefined {
   return label !== undefined && atEnd(reader) ? { name, process, label } : undefined;
 }
 
+/** Whether a text says the name of such a function anywhere. Nobody writes a long one to signal something. */
+export function namesSignal(sql: string): boolean {
+  return sql.length <= lengthMax && /pg_(?:cancel|terminate)_backend/i.test(sql);
+}
+
+const lengthMax = 64 * 1024;
+
 /** Its parameter and its column, as PostgreSQL has them. */
 export function describedSignal({ process, label }: Signal): Description {
   const columns = [columnOf(label, { kind: "boolean" })];
@@ -50,7 +57,7 @@ const int32Oid = 23;
 
 /** The number in the statement or in its first value; undefined where that is none. */
 export function processIn(
-  { process }: Signal,
+  { process }: Pick<Signal, "process">,
   { values: [value], formats: [format = 0] }: PostgresCall,
 ): number | undefined {
   if (typeof process === "number") return process;

@@ -58,6 +58,8 @@ export interface ReadStatement {
   readonly cursor?: CursorStatement | undefined;
   /** It signals a connection, of a server's or of this listener's. */
   readonly signal?: Signal | undefined;
+  /** It names a function that signals connections, within a query. */
+  readonly signals?: boolean | undefined;
   /** The whole statement and where it stands, where `sql` is only the query in it. */
   readonly whole?: { readonly sql: string; readonly start: number } | undefined;
 }
@@ -76,6 +78,7 @@ export class Read implements ReadStatement {
   readonly varies: boolean | undefined;
   readonly cursor: CursorStatement | undefined;
   readonly signal: Signal | undefined;
+  readonly signals: boolean | undefined;
   readonly whole: ReadStatement["whole"];
   #statement: Statement | undefined;
 
@@ -89,6 +92,7 @@ export class Read implements ReadStatement {
     this.varies = more.varies;
     this.cursor = more.cursor;
     this.signal = more.signal;
+    this.signals = more.signals;
     this.whole = more.whole;
   }
 

@@ -94,6 +94,26 @@ describe("CancelKeys", () => {
     ]);
   });
 
+  it("knows whose statement a process of a server runs now, and obeys that one's user alone", () => {
+    const running = new Map<number, number>();
+    const keys = new CancelKeys(virtualHost(1), {
+      sessionAt: (process, cluster) => (cluster === "two" ? undefined : running.get(process)),
+    });
+    const told: string[] = [];
+    const one = keys.register(
+      4,
+      ownerOf((what) => told.push(what)),
+    );
+    running.set(7, one.key.process);
+    const sent = (user: string, process: number, cluster: string) =>
+      keys.signal({ user, process, name: "pg_cancel_backend", cluster });
+    const refused = [sent("bob", 7, "one"), sent("ada", 7, "two"), sent("ada", 8, "one")];
+    expect([refused, told]).toEqual([[false, false, false], []]);
+    expect([sent("ada", 7, "one"), told]).toEqual([true, ["cancel"]]);
+    one[Symbol.dispose]();
+    expect(sent("ada", 7, "one")).toBe(false);
+  });
+
   it("finds it so in whichever process lives with it", async () => {
     const crew = crewOf(2);
     const all = crew.map((siblings) => new CancelKeys({ ...virtualHost(1), siblings }));

@@ -3,11 +3,13 @@
  *
  * A key is a process number and a secret of unpredictable bytes; both are needed. Neither a right nor a wrong
  * key gets an answer. The number alone names a connection to its own user, who may end it in SQL; so does the server's
- * number of the connection that is its own now, which is what the server told where it was asked.
+ * number of the connection that is its own now, or runs its statement, which is what the server told where it was asked.
  */
 import { timingSafeEqual } from "node:crypto";
+import type { Door } from "@gateway/core/port/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { SiblingTopic } from "@gateway/core/port/siblings.ts";
+import type { SignalName } from "@gateway/core/query/query.ts";
 
 export interface CancelKey {
   readonly process: number;
@@ -69,9 +71,6 @@ interface ToldKey {
   readonly secretHex: string;
 }
 
-/** What SQL may do to a connection of its own user. */
-export type SignalName = "pg_cancel_backend" | "pg_terminate_backend";
-
 /** Who wants what of which connection. `cluster`: where the asker's own connection is, if it has one. */
 export interface ToldSignal {
   readonly user: string;
@@ -88,9 +87,11 @@ const presented: SiblingTopic<ToldKey, undefined> = { name: "postgres.cancel" };
 export class CancelKeys {
   readonly #keys = new Map<number, Registration>();
   readonly #host: Host;
+  readonly #sessionAt: Door["sessionAt"];
 
-  constructor(host: Host) {
+  constructor(host: Host, door: Pick<Door, "sessionAt"> = {}) {
     this.#host = host;
+    this.#sessionAt = door.sessionAt;
     host.siblings?.answer(presented, ({ process, secretHex }) => {
       this.#presentHere({ process, secret: Buffer.from(secretHex, "hex") });
       return undefined;
@@ -132,7 +133,10 @@ export class CancelKeys {
   }
 
   #signalHere({ user, process, name, cluster }: ToldSignal): boolean {
-    const owner = this.#keys.get(process)?.owner ?? this.#ownerBehind({ user, process, cluster });
+    const owner =
+      this.#keys.get(process)?.owner ??
+      this.#ownerBehind({ user, process, cluster }) ??
+      this.#ownerRunning(process, cluster);
     if (owner?.user !== user) return false;
     if (name === "pg_cancel_backend") owner.cancel();
     else owner.terminate();
@@ -150,6 +154,12 @@ export class CancelKeys {
       found = owner;
     }
     return found;
+  }
+
+  /** Whose statement that process runs now. */
+  #ownerRunning(process: number, cluster: string | undefined): KeyOwner | undefined {
+    const session = this.#sessionAt?.(process, cluster);
+    return session === undefined ? undefined : this.#keys.get(session)?.owner;
   }
 
   /** Connections that hold a key now. */

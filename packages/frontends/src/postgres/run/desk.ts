@@ -166,8 +166,8 @@ export class Desk implements KeyOwner {
     this.#executor = new Executor({
       ...shared,
       process,
-      signal: (number, name) =>
-        keys.signal({ user: this.user, process: number, name, cluster: this.behind?.cluster }),
+      signal: (number, name, cluster = this.behind?.cluster) =>
+        keys.signal({ user: this.user, process: number, name, cluster }),
       forget: (what) => this.#series.forget(what),
       keeping: () => keeping.has(relays()),
       serverTimes: () => relays() === "always",

@@ -20,7 +20,6 @@ import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { mirrorValues, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { encodeQueryId } from "../encode.ts";
-import type { SignalName } from "./cancel.ts";
 import { ClientCopy, type CopyInbox } from "../value/copySource.ts";
 import { Execution } from "./execution/execution.ts";
 import type { Order, Step, Stop } from "./execution/step.ts";
@@ -31,19 +30,17 @@ import type { LocalStatement, NamedValue } from "../commands/local.ts";
 import { notFollowed, refusal } from "../failure.ts";
 import type { Outbox } from "../outbox.ts";
 import type { AsideRoom } from "./execution/rowsAside.ts";
-import { processIn, type Signal } from "../read/signalStatement.ts";
 import type { Prepared, ReadStatement } from "../read/statement.ts";
+import { sendSignal, signalling, type Signaller } from "./signaller.ts";
 import { nativeAmong } from "../session/settings.ts";
 import { ownColumns } from "../value/ownTypes.ts";
 
-export interface ExecutorParts {
+export interface ExecutorParts extends Signaller {
   readonly door: Door;
   readonly host: Host;
   readonly session: ClientSession;
   readonly out: Outbox;
   readonly asideRoom: AsideRoom;
-  /** Process number of the connection's cancel key. */
-  readonly process: number;
   readonly catalog: SessionCatalog;
   readonly inbox: CopyInbox;
   /** What a session leaves on a connection of its own is kept there. */
@@ -51,8 +48,6 @@ export interface ExecutorParts {
   readonly serverTimes: () => boolean;
   /** Every engine of the session speaks its client's protocol. */
   readonly relays: () => boolean;
-  /** Signals the connection with this process number, if it is this one or another of the same user. */
-  signal(process: number, name: SignalName): boolean | Promise<boolean>;
   /** Drops prepared statements or portals, as DEALLOCATE and DISCARD ask. */
   forget(what: Forget): Promise<GatewayError | undefined>;
 }
@@ -97,7 +92,7 @@ export class Executor {
     const { sql } = asked;
     const made: Query = door.query(asked, parameters, session.value);
     const source = statement.copies === true ? new ClientCopy(this.#parts.inbox, out) : undefined;
-    const own = source === undefined ? call : { ...call, copy: source };
+    const own = source === undefined ? this.#sentCall(statement, call) : { ...call, copy: source };
     // Where a session has a connection of its own, it has it from a BEGIN on.
     const begins = kind.kind === "transaction" && !kind.ends && keeping();
     const query =
@@ -114,7 +109,7 @@ export class Executor {
       if (beyond !== undefined && kind.kind !== "transaction" && kind.kind !== "division")
         return notFollowed(beyond);
       if (statement.signal !== undefined && session.status === "E") return refusal();
-      const sent = statement.signal && this.#signal(statement.signal, call);
+      const sent = statement.signal && sendSignal(this.#parts, statement.signal, call);
       if (statement.signal && sent === true) return signalled(statement.signal);
       encodeQueryId(query.id, session, out, statement.relayed === true);
       if (statement.signal && sent instanceof Promise)
@@ -167,12 +162,13 @@ export class Executor {
 
   /** Types of a statement's parameters and columns, without running it. */
   async describe(
-    { statement, relayed, types }: Prepared,
+    prepared: Prepared,
     parameters: readonly Parameter[],
   ): Promise<Result<Description, GatewayError>> {
     const over = this.#over;
     if (over !== undefined) return err(over);
     const { door, session } = this.#parts;
+    const { statement, relayed, types } = prepared;
     if (session.status === "E") return err(gatewayError("query.transactionAborted"));
     const refused = await this.#freeConnection(undefined);
     if (refused !== undefined) return err(refused);
@@ -180,7 +176,7 @@ export class Executor {
     this.#current = { cancel: (reason) => controller.abort(reason) };
     try {
       const query = door.query(statement, relayed === true ? [] : parameters, session.value);
-      const call = { ...simpleCall, types };
+      const call = this.#sentCall(prepared, { ...simpleCall, types });
       const described = await door.describe(
         relayed === true ? { ...query, takes: relayedRows, call } : query,
         controller.signal,
@@ -336,13 +332,9 @@ export class Executor {
     }
   }
 
-  /**
-   * Signals a connection of the client's own user. False where the number is none of theirs: it may be one of a server's,
-   * which then says who may.
-   */
-  #signal(signal: Signal, call: PostgresCall): boolean | Promise<boolean> {
-    const process = signal.process === "own" ? this.#parts.process : processIn(signal, call);
-    return process !== undefined && this.#parts.signal(process, signal.name);
+  /** What goes with the statement to a server of its client's protocol. */
+  #sentCall({ signals }: ReadStatement, call: PostgresCall): PostgresCall {
+    return signals === true ? signalling(call, this.#parts) : call;
   }
 
   #executionOf(plan: ConstructorParameters<typeof Execution>[0]): Execution {
