@@ -161,17 +161,17 @@ async function postgresSignals(worker) {
       () => "answered",
       ({ code }) => code,
     );
+  // A connection at rest still shows what was cancelled on it last.
+  const asleep = `from pg_stat_activity
+    where state = 'active' and query ~ 'pg_sleep[(]600' and pid <> pg_backend_pid()`;
+  const runs = (from) =>
+    until("it runs", async () => (await cellOf(from, `select count(*) ${asleep}`)) === "1");
   for (const [from, to] of [
     [one, two],
     [two, one],
   ]) {
     const answer = codeOf(to.query(sleep));
-    await until("it runs", async () => {
-      // A connection at rest still shows what was cancelled on it last.
-      const sql = `select count(*) from pg_stat_activity
-        where state = 'active' and query ~ 'pg_sleep[(]600' and pid <> pg_backend_pid()`;
-      return (await cellOf(from, sql)) === "1";
-    });
+    await runs(from);
     for (const client of bob) {
       const text = `select pg_cancel_backend(${to.processID})`;
       same(await codeOf(client.query(text)), refusals.permission, "bob's cancel");
@@ -181,6 +181,12 @@ async function postgresSignals(worker) {
     same(await cellOf(from, `select pg_cancel_backend(${to.processID})`), "true", "a cancel");
     same(await answer, pgEnds.cancelled, "the statement that was cancelled");
     same(await cellOf(to, "select 7"), "7", "the connection whose statement was cancelled");
+    const found = codeOf(to.query(sleep));
+    await runs(from);
+    const finds = `select pg_cancel_backend(pid) ${asleep}`;
+    for (const client of bob) same(await cellOf(client, finds), "false", "what bob finds");
+    same(await cellOf(from, finds), "true", "a cancel of what is found");
+    same(await found, pgEnds.cancelled, "the statement that was found");
   }
   // The server's own numbers are those of connections that sessions share.
   const pid = await cellOf(

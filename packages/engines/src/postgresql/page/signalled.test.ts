@@ -47,6 +47,16 @@ describe("SignalledRows", () => {
     expect(rows.warning).toBeUndefined();
   });
 
+  it("asks of no more processes than a server may have", async () => {
+    let asked = 0;
+    const rows = new SignalledRows(fieldsOf(0), { column: 1, signal: () => (asked += 1) > 0 });
+    await rows.read(runOf(Array.from({ length: 10_002 }, (_row, at) => ["a", `${at + 1}`, "b"])));
+    expect([asked, rows.warning]).toEqual([
+      10_000,
+      expect.objectContaining({ text: expect.stringMatching(/^2 of/) as unknown }),
+    ]);
+  });
+
   it("has a boolean where its client asked for one", () => {
     const fields = fieldsOf(1);
     expect(signalledFields(fields, undefined)).toBe(fields);

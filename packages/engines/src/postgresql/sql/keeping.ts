@@ -77,8 +77,7 @@ function* read(sql: string): Steps<Keeping> {
     if (cursor.kind === "dot" && last === "PG_TEMP") found.temporary = true;
     if (word === "HOLD" && last === "WITH") found.hold = true;
     if (word === "DROP" && words.ends("ON", "COMMIT")) found.dropped = true;
-    if (cursor.kind === "open" && words.calls) found.calls = true;
-    if (cursor.kind === "open" && words.escaped) found.ends = true;
+    if (cursor.kind === "open") words.open(found);
     words.add(word, cursor);
   }
   return { ...found, setting: found.setting || call.open };
@@ -91,15 +90,16 @@ class Words {
   /** `CREATE OR REPLACE LOCAL TEMP` is one maker with the words between. */
   maker = "";
   /** The name before is written in escapes (`U&"…" UESCAPE '!'`), and may be any function's. */
-  escaped = false;
+  #escaped = false;
   #second = "";
   #dotted = false;
   /** The name that is read is one of a table or an alias: a bracket behind it holds names of columns. */
   #names = false;
 
-  /** A bracket that follows now belongs to a call that may leave something. */
-  get calls(): boolean {
-    return this.last !== "" && !this.#names && !leavesNothing.has(this.last);
+  /** A bracket follows, and may belong to a call that leaves something, or of nobody knows what. */
+  open(found: { calls: boolean; ends: boolean }): void {
+    if (this.last !== "" && !this.#names && !leavesNothing.has(this.last)) found.calls = true;
+    if (this.#escaped) found.ends = true;
   }
 
   /** True when these two words stand right before. */
@@ -108,8 +108,8 @@ class Words {
   }
 
   add(word: string, { sql, start, kind }: SqlCursor): void {
-    if (kind === "quotedIdentifier") this.escaped = sql.charAt(start) !== '"';
-    else if (word !== "UESCAPE" && kind !== "string") this.escaped = false;
+    if (kind === "quotedIdentifier") this.#escaped = sql.charAt(start) !== '"';
+    else if (word !== "UESCAPE" && kind !== "string") this.#escaped = false;
     // `INTO s.t (a, b)` and `AS t (a, b)`.
     if (kind !== "dot") this.#names = named.has(this.last) || (this.#dotted && this.#names);
     this.#dotted = kind === "dot";
