@@ -22,6 +22,7 @@ export const postgresqlCases = {
           "postgresqlHandOver",
           "postgresSame",
           "postgresMessages",
+          "postgresqlDescribed",
           "postgresqlModes",
           "postgresqlIdle",
           "postgresqlLogins",

@@ -232,16 +232,30 @@ export async function askToEnd(
   context: RunContext,
   signal: AbortSignal,
 ): Promise<Result<Answer, GatewayError>> {
-  const ending = new Ending(member, context);
-  let limit: Disposable | undefined;
-  const end = (): void => {
-    limit ??= context.clock.timer(endingMs, () => member.destroy());
-    ending.begin();
+  await using ending = new LimitedEnding(member, context);
+  return await ask(member, sql, signal, ending.begin);
+}
+
+/** The end of what is asked beside statements. The connection may hold a transaction, or be a session's: it goes on behind it. */
+class LimitedEnding implements AsyncDisposable {
+  readonly #ending: Ending;
+  readonly #limited: () => Disposable;
+  #limit: Disposable | undefined;
+
+  constructor(member: Member, context: RunContext) {
+    this.#ending = new Ending(member, context);
+    this.#limited = () => context.clock.timer(endingMs, () => member.destroy());
+  }
+
+  readonly begin = (): void => {
+    this.#limit ??= this.#limited();
+    this.#ending.begin();
   };
-  const answer = await ask(member, sql, signal, end);
-  limit?.[Symbol.dispose]();
-  await ending.over();
-  return answer;
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#limit?.[Symbol.dispose]();
+    await this.#ending.over();
+  }
 }
 
 /** Reads what the server still has to say, until it is ready. */
@@ -301,8 +315,8 @@ export async function describeOn(
   const unlisted = executes && finds && (await broughtTo(finds, member, query, signal));
   if (unlisted) return err(unlisted);
   if (signal.aborted) return err(gatewayError("query.cancelled"));
-  const leave = (): void => member.destroy();
-  signal.addEventListener("abort", leave, { once: true });
+  await using ending = new LimitedEnding(member, context);
+  signal.addEventListener("abort", ending.begin, { once: true });
   try {
     member.put({ kind: "parse", statement: "", sql: textOf(sent), types, before });
     member.put({ kind: "describe", target: "statement", name: "" });
@@ -312,7 +326,7 @@ export async function describeOn(
     const described = await settled(descriptionOf(talk, query.call !== undefined, signalling));
     return described.ok || !signal.aborted ? described : err(gatewayError("query.cancelled"));
   } finally {
-    signal.removeEventListener("abort", leave);
+    signal.removeEventListener("abort", ending.begin);
   }
 }
 

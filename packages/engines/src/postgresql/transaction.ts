@@ -209,7 +209,8 @@ export class TransactionLane implements PinnedLane {
     using _turn = await this.#takeTurn();
     if (this.#closed || !this.#open) return err(over);
     const { member } = this.#taken;
-    const done = await ask(member, `${divisionWords[kind]} ${quoteIdentifier(name)}`, signal);
+    const sql = `${divisionWords[kind]} ${quoteIdentifier(name)}`;
+    const done = await askToEnd(member, sql, this.#context, signal);
     if (kind === "rollbackToSavepoint") member.forgetSettings();
     return done.ok ? ok(undefined) : done;
   }
