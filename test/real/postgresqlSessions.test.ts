@@ -162,6 +162,22 @@ describe("in transaction mode", () => {
     });
   });
 
+  it("tells what comes with the end of the transaction that asked for it", async () => {
+    await both(async () => {
+      const heard: (string | undefined)[] = [];
+      ann.on("notification", ({ payload }) => heard.push(payload));
+      for (const sql of ["begin", "listen news", "notify news, 'own'", "commit"])
+        await ann.query(sql);
+      await ann.query("select 1");
+      expect(heard).toEqual(["own"]);
+      for (const sql of ["begin", "listen more", "rollback", "unlisten news"]) await ann.query(sql);
+      await bob.query("notify news, 'late'");
+      await bob.query("notify more, 'never asked for'");
+      await ann.query("select 1");
+      expect(heard).toEqual(["own"]);
+    });
+  });
+
   it("keeps locks, cursors and settings of a session", async () => {
     await both(async () => {
       await ann.query("select pg_advisory_lock(7)");

@@ -285,7 +285,8 @@ class PostgresqlBackend implements Backend {
       until,
       pins: this.keeps,
       prepares: preparesOf(this.#config),
-      keep: (taken, identity) => new KeptConnection(taken, identity, this.#context("session")),
+      keep: (taken, identity, early) =>
+        new KeptConnection(taken, identity, this.#context("session"), early),
       cancel: (member) => requestCancel(member, this.#host),
     };
   }

@@ -12,6 +12,7 @@ import { err, type Result } from "@gateway/core/result.ts";
 import { ask } from "./client/ask.ts";
 import type { Member } from "./client/member.ts";
 import type { Taken } from "./client/pool.ts";
+import type { EarlyListener } from "./client/told.ts";
 import { endOf } from "./client/reading.ts";
 import { judgedIn } from "./call.ts";
 import { estimateOn } from "./estimate.ts";
@@ -24,10 +25,13 @@ export class KeptConnection implements LookingLane {
   readonly #taken: Taken;
   readonly #identity: BackendIdentity;
   readonly #context: RunContext;
+  readonly #early: EarlyListener | undefined;
   #keeps: string | undefined;
   #closed = false;
 
-  constructor(taken: Taken, identity: BackendIdentity, context: RunContext) {
+  /** `early`: who listened before its session did. */
+  constructor(taken: Taken, identity: BackendIdentity, context: RunContext, early?: EarlyListener) {
+    this.#early = early;
     this.#taken = taken;
     this.#identity = identity;
     this.#context = { ...context, until: "session" };
@@ -46,6 +50,7 @@ export class KeptConnection implements LookingLane {
 
   hear(listener: KeptListener): void {
     const { member } = this.#taken;
+    for (const bytes of this.#early?.take() ?? []) void listener.message(bytes);
     member.hear(listener);
     if (this.#context.pins !== "always") return;
     // The name of the client's application is brought with its first statement.

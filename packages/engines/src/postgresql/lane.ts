@@ -20,6 +20,7 @@ import { Conversation } from "./client/conversation.ts";
 import type { Member } from "./client/member.ts";
 import type { Taken } from "./client/pool.ts";
 import { columnsOf } from "./client/descriptions.ts";
+import type { EarlyListener } from "./client/told.ts";
 import { runCall, send, type Call, type Trace } from "./client/run.ts";
 import { encodingOf } from "./client/reading.ts";
 import { brought, standsThere, withoutOthers } from "./bringing.ts";
@@ -34,7 +35,11 @@ import { parameterTypeOf } from "./types.ts";
 export interface RunContext extends CallContext {
   readonly clock: Clock;
   /** Lets the connection stay with its session. */
-  readonly keep: (taken: Taken, identity: BackendIdentity) => LookingLane;
+  readonly keep: (
+    taken: Taken,
+    identity: BackendIdentity,
+    early: EarlyListener | undefined,
+  ) => LookingLane;
   /** Asks the server to end what the connection runs; resolves when it was told. */
   readonly cancel: (member: Member) => Promise<boolean>;
 }

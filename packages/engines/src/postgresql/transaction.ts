@@ -11,6 +11,7 @@ import type { Division } from "@gateway/core/sql/session/statement.ts";
 import type { Statement } from "@gateway/core/sql/statement.ts";
 import { ask } from "./client/ask.ts";
 import type { Taken } from "./client/pool.ts";
+import { EarlyListener } from "./client/told.ts";
 import type { Call } from "./client/run.ts";
 import { estimateOn } from "./estimate.ts";
 import { nameOf } from "./identity.ts";
@@ -86,6 +87,8 @@ export class TransactionLane implements PinnedLane {
   readonly #lent: boolean;
   /** A statement may have left something that outlives the transaction. */
   #lasting = false;
+  /** Hears what comes with the end of a transaction that asked for notifications. */
+  #early: EarlyListener | undefined;
   /** Its client speaks PostgreSQL's protocol, and can be told what stays. */
   #calls = false;
 
@@ -220,7 +223,7 @@ export class TransactionLane implements PinnedLane {
     this.#closed = true;
     if (this.#chained) return ok(this.#next());
     const begun = await begunOn(this.#taken, query, { ...this.#context, lent: this.#lent }, signal);
-    if (begun.ok) [begun.value.#lasting, begun.value.#calls] = [this.#lasting, this.#calls];
+    if (begun.ok) this.#leaveTo(begun.value);
     return begun;
   }
 
@@ -228,8 +231,12 @@ export class TransactionLane implements PinnedLane {
   #next(): TransactionLane {
     const [taken, identity, told, lent] = [this.#taken, this.#identity, this.#told, this.#lent];
     const next = new TransactionLane({ taken, identity, told, lent }, this.#context);
-    [next.#lasting, next.#calls] = [this.#lasting, this.#calls];
+    this.#leaveTo(next);
     return next;
+  }
+
+  #leaveTo(next: TransactionLane): void {
+    [next.#lasting, next.#calls, next.#early] = [this.#lasting, this.#calls, this.#early];
   }
 
   async kept(signal: AbortSignal): Promise<KeptLane | undefined> {
@@ -237,7 +244,7 @@ export class TransactionLane implements PinnedLane {
     if (this.#lent || this.#closed || this.#open || pins === undefined) return undefined;
     const wanted = pins === "always" ? this.#calls : this.#lasting;
     if (!wanted) return undefined;
-    const lane = this.#context.keep(this.#taken, this.#identity);
+    const lane = this.#context.keep(this.#taken, this.#identity, this.#early);
     await lane.look(signal);
     if (lane.keeps === undefined) return undefined;
     this.#closed = true;
@@ -248,6 +255,7 @@ export class TransactionLane implements PinnedLane {
     if (this.#closed) return;
     this.#closed = true;
     const { member } = this.#taken;
+    if (this.#early !== undefined) member.hear(undefined);
     if (this.#open || this.#chained) {
       // Closing the connection rolls back what is open; a statement that runs has to be ended first.
       if (member.open && member.busy) await this.#context.cancel(member);
@@ -295,6 +303,8 @@ export class TransactionLane implements PinnedLane {
   async #end(sql: string, signal: AbortSignal): Promise<Result<string, GatewayError>> {
     if (this.#closed || !this.#open) return err(over);
     const { member } = this.#taken;
+    // Whoever keeps the connection listens to it already.
+    if (this.#lasting && !this.#lent) this.#early ??= new EarlyListener(member);
     const done = await askToEnd(member, sql, this.#context, signal);
     if (done.ok && done.value.tag === "ROLLBACK") member.forgetSettings();
     // A COMMIT that is refused has rolled back.

@@ -1,4 +1,5 @@
 /** What a server says of its own accord, as the session is told it that keeps the connection. */
+import type { KeptListener } from "@gateway/core/query/pin.ts";
 import type { Frame } from "@gateway/wire/postgres/frame.ts";
 import type { Member } from "./member.ts";
 
@@ -17,6 +18,44 @@ export function toldOf(frame: Frame, { key, peers }: Pick<Member, "key" | "peers
   const told = own ? 0 : (peers?.get(process)?.session ?? process);
   bytes.writeInt32BE(told, 5);
   return bytes;
+}
+
+/** Most bytes that wait for whoever listens. */
+const earlyBytesMax = 4 * 1024 * 1024;
+
+/**
+ * Keeps what is said of notifications from the end of a transaction that may have asked for them until its session
+ * listens: the server may tell of them with the very answer to COMMIT.
+ */
+export class EarlyListener implements KeptListener {
+  readonly #member: Member;
+  #messages: Uint8Array[] = [];
+  #bytes = 0;
+
+  constructor(member: Member) {
+    this.#member = member;
+    member.hear(this);
+  }
+
+  message(bytes: Uint8Array): undefined {
+    this.#messages.push(bytes);
+    this.#bytes += bytes.length;
+    // Its session is told that the connection ended, and not that nothing was said.
+    if (this.#bytes > earlyBytesMax) this.#member.destroy();
+  }
+
+  /** The session is told of settings as they are then. */
+  status(): void {}
+
+  /** The next statement finds it closed. */
+  over(): void {}
+
+  /** What came so far. */
+  take(): readonly Uint8Array[] {
+    const messages = this.#messages;
+    this.#messages = [];
+    return messages;
+  }
 }
 
 function wholeOf({ type, body }: Frame): Buffer {
