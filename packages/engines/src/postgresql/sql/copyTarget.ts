@@ -6,7 +6,10 @@ import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { outerTokens, type OuterToken } from "../../scanning.ts";
 
-/** True for `COPY … FROM STDIN` and `COPY … TO STDOUT`, in words that the server reads the same way. */
+/**
+ * True for `COPY … FROM STDIN` and `COPY … TO STDOUT`, in words that the server reads the same way, and for a text that ends
+ * before it says either: no server takes that, and the server says why.
+ */
 export function copiesToClient(sql: string): boolean {
   const cursor = openSql(sql, "postgres");
   let depth = 0;
@@ -20,7 +23,7 @@ export function copiesToClient(sql: string): boolean {
     if (depth === 0 && before === "TO") return word === "STDOUT" && cursor.doubt === undefined;
     if (depth === 0) before = word;
   }
-  return false;
+  return cursor.doubt === undefined;
 }
 
 /** A query that reads what a COPY reads. */

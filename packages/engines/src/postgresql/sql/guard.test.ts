@@ -121,7 +121,10 @@ describe("copiesToClient", () => {
     ["copy t to '/tmp/stdout'", false],
     ["copy t from /* stdin */ '/etc/passwd'", false],
     ["copy t -- from stdin\n from '/etc/passwd'", false],
-    ["copy t", false],
+    ["copy t", true],
+    ["copy t (a) from -- '/etc/passwd'", true],
+    ["copy t from '/etc/passwd", false],
+    ["copy t (from '/etc/passwd'", true],
   ])("%s: %s", (sql, wanted) => {
     expect(copiesToClient(sql)).toBe(wanted);
   });
