@@ -8,6 +8,7 @@ import { readsPlainly } from "../../starRocks/client/connect.ts";
 import type { Account, Server } from "../../starRocks/client/login.ts";
 import { loginNames, type Member } from "../../starRocks/client/member.ts";
 import { stands, variablesOf } from "../../starRocks/client/session.ts";
+import { quoteIdentifier } from "../../starRocks/sql/quote.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
 
 /** How long a server may take to clean a connection before it is thrown away. */
@@ -129,6 +130,7 @@ export class Seat {
     // Character sets are the server's own behind it, and not those of the login.
     const named = await ask(member, `SET NAMES ${loginNames}`, limit.signal);
     if (this.#ignoreSpace && !(await ask(member, ignoringSpace, limit.signal)).ok) return false;
+    if (!(await usesAgain(member, limit.signal))) return false;
     if (!named.ok || (await readsPlainly(member, limit.signal)) !== undefined) return false;
     member.names = loginNames;
     member.results = undefined;
@@ -136,6 +138,13 @@ export class Seat {
     member.tainted = false;
     return member.open;
   }
+}
+
+/** Servers keep the database, and forget in which set it is (`@@character_set_database`) until it is chosen again. */
+async function usesAgain(member: Member, signal: AbortSignal): Promise<boolean> {
+  const { database } = member;
+  if (database === undefined) return true;
+  return (await ask(member, `USE ${quoteIdentifier(database)}`, signal)).ok;
 }
 
 function isOk(payload: Uint8Array): boolean {

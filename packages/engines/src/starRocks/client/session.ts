@@ -28,7 +28,7 @@ export function usedDatabase(sql: string): string | undefined {
  * Kept in a session, one of a single statement would come again with each.
  */
 const ownVariables =
-  /^(?:autocommit|names|character_set_\w+|collation_(?:database|server)|password|init_connect|wait_timeout|interactive_timeout|max_allowed_packet|tx_read_only|transaction_read_only|insert_id|last_insert_id|identity|rand_seed[12]|gtid_next|pseudo_\w+|debug\w*)$/;
+  /^(?:autocommit|names|character_set_(?!(?:server|filesystem)$)\w+|collation_database|password|init_connect|wait_timeout|interactive_timeout|max_allowed_packet|tx_read_only|transaction_read_only|insert_id|last_insert_id|identity|rand_seed[12]|gtid_next|pseudo_\w+|debug\w*)$/;
 
 /** Modes under which names, or the quotes of strings, are read in another way than everything here writes them. */
 const readingModes = /ANSI|DB2|MAXDB|MSSQL|ORACLE|POSTGRESQL/i;

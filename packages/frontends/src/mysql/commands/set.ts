@@ -201,9 +201,18 @@ function comparing(client: ClientSession, collation: string | undefined): Client
   return { ...client, session: { ...client.session, settings } };
 }
 
+/** The character set and the collation of new databases: whichever is set says what the other is. */
+const ofServersSet: ReadonlyMap<string, string> = new Map([
+  ["character_set_server", "collation_server"],
+  ["collation_server", "character_set_server"],
+]);
+
 /** A variable that is set on the engine's connection. */
 function engineSetting(client: ClientSession, name: string, value: string): ClientSession {
-  const settings = new Map(client.session.settings).set(name, value);
+  const settings = new Map(client.session.settings);
+  const implied = ofServersSet.get(name);
+  if (implied !== undefined) settings.delete(implied);
+  settings.set(name, value);
   return { ...client, session: { ...client.session, settings } };
 }
 

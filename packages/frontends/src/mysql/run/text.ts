@@ -18,6 +18,7 @@ import { errorReply, ownErrors } from "../errors.ts";
 import type { Charset } from "../session/charset.ts";
 import { hasPlainBackslashes } from "../session/clientSession.ts";
 import { forwardedAhead } from "../read/forward.ts";
+import { withoutRawLiterals } from "../read/rawLiterals.ts";
 import { setStatementsAhead } from "../read/setStatement.ts";
 import { sessionWordsAhead } from "../read/sessionWords.ts";
 import { hasVariables } from "./userVariables.ts";
@@ -29,12 +30,23 @@ export type Text = Result<string, ErrorReply>;
 export function textOf(responder: Responder, bytes: Uint8Array): Text | Promise<Text> {
   if (areLong(bytes)) return longTextOf(responder, bytes);
   const { decode, name } = responder.client.charset;
-  const sql = decode(bytes);
+  const sql = decode(bytes) ?? inOneGo(rawTextOf(responder, bytes));
   if (sql === undefined) return err(ownErrors.notText(name));
   if (!hasPlainBackslashes(responder.client)) return admitted(responder, sql);
   const text = inOneGo(toEscaping(sql));
   return text === undefined ? err(otherwiseRead) : admitted(responder, text);
 }
+
+/** The text of bytes of which some are none; undefined where only a server could read them. */
+function* rawTextOf(responder: Responder, bytes: Uint8Array): Steps<string | undefined> {
+  const { client } = responder;
+  const { name, decode } = client.charset;
+  if (!rawSets.has(name) || hasPlainBackslashes(client) || !relays(responder)) return undefined;
+  return yield* withoutRawLiterals(bytes, decode);
+}
+
+/** In which every byte below 128 is itself, and others may be no text. */
+const rawSets: ReadonlySet<string> = new Set(["utf8mb4", "utf8mb3", "ascii", "binary"]);
 
 /** A text under NO_BACKSLASH_ESCAPES that has no form without. */
 const otherwiseRead = ownErrors.notSupported("this text under NO_BACKSLASH_ESCAPES");
@@ -53,10 +65,12 @@ async function longTextOf(responder: Responder, bytes: Uint8Array): Promise<Text
   };
   const decoded = await longTexts.decode(bytes, decodingOf(client.charset), who, host.slices);
   if (!decoded.ok) return err(errorReply(decoded.error));
-  const { text } = decoded.value;
+  const text =
+    decoded.value.text ?? (await host.slices.run({ steps: rawTextOf(responder, bytes), ...who }));
   if (text === undefined) return err(ownErrors.notText(client.charset.name));
   const { maxStatementBytes: limit } = limitsOf(connection.config, passes(responder, text));
-  if (bytes.length > limit) return err(ownErrors.textTooLarge(limit));
+  // Bytes in hex are twice as many.
+  if (Math.max(bytes.length, text.length) > limit) return err(ownErrors.textTooLarge(limit));
   if (!hasPlainBackslashes(client)) return await admitted(responder, text, who.hasRoom);
   const steps = toEscaping(text);
   const escaping = await host.slices.run({ steps, ...who });
