@@ -6,7 +6,7 @@ import { characterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
 import mysql from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { portOf, type TestGateway } from "../e2e/gateway.ts";
-import { openBefore, password, port, user } from "./mysqlGateway.ts";
+import { engine, openBefore, password, port, user } from "./mysqlGateway.ts";
 
 /** What the driver has for each (it has no eucjpms), and a text; the second byte of some is a backslash. */
 const samples = [
@@ -69,6 +69,50 @@ it("a variable of a name that no server has is unknown, in the server's words", 
   expect(told.slice(3)).toEqual(told.slice(0, 3));
   expect(told[0]).toEqual([1193, "Unknown system variable 'nosuchö'"]);
 });
+
+/** By which collation the driver writes its texts. */
+interface WrittenBy {
+  readonly connection: { readonly config: { charsetNumber: number } };
+}
+
+it.skipIf(engine !== "mysql")(
+  "strings of bytes that are no text, and the sets of new databases and of its own, are the server's",
+  async () => {
+    const raw = "'\xe0\xfd\\0\\'''\\\\'";
+    const statements = [
+      "set character_set_server = 'latin1', character_set_filesystem = 'utf8mb4'",
+      "select @@character_set_server, @@collation_server, @@character_set_database",
+      "set collation_server = 'utf8mb4_unicode_ci'",
+      "select @@character_set_server, @@collation_server, @@character_set_filesystem",
+      "set character_set_server = 'utf8mb4'",
+      "set character_set_server = 'nothing'",
+      "create temporary table raw_bytes (b blob, v varbinary(9), i bit(48))",
+      `insert into raw_bytes values (${raw}, _binary${raw}, '\xe0\xfd') /* \xff */`,
+      `select hex(b), hex(v), hex(i) from raw_bytes where b = ${raw}`,
+      "insert into charset_words values ('\xe0\xfd')",
+      "select hex(_latin1'\xe0\xfd'), '\xc3\xa4'",
+    ];
+    const told: unknown[][] = [];
+    for (const at of [port, portOf(gateway, "mysqlWire")]) {
+      const client = await clientOf(at, "UTF8MB4_GENERAL_CI");
+      // Its texts are written a byte for each character, which nobody is told.
+      const { connection } = client as unknown as WrittenBy;
+      connection.config.charsetNumber = 8;
+      const answers: unknown[] = [];
+      for (const sql of statements) {
+        const answer = client.query({ sql, rowsAsArray: true }).then(
+          ([rows]) => (Array.isArray(rows) ? rows : "done"),
+          (error: unknown) => (error as mysql.QueryError).errno,
+        );
+        answers.push(await answer);
+      }
+      told.push(answers);
+      await client.end();
+    }
+    expect(told[1]).toEqual(told[0]);
+    expect(told[0]?.[8]).toEqual([["E0FD0027275C", "E0FD0027275C", "E0FD"]]);
+  },
+);
 
 describe.each(samples)("a client of %s", (set, charset, text) => {
   it("gets what the server gives: texts, names, values and errors", async () => {
