@@ -12,8 +12,8 @@ function rewritten(bytes: string): string | undefined {
 describe("withoutRawLiterals", () => {
   it.each([
     ["insert into t values ('\xe0\xfd')", "insert into t values (_binary X'e0fd')"],
-    ["select _binary'\xff', _binary '\xff'", "select _binary X'ff', _binary  X'ff'"],
-    [`select "\xff", _latin1 /* x */ "\xff"`, "select _binary X'ff', _latin1 /* x */  X'ff'"],
+    ["select _binary'\xff', _binary '\xff'", "select _binary X'ff', _binary X'ff'"],
+    [`select "\xff", _latin1 /* x */ "\xff"`, "select _binary X'ff', _latin1 /* x */ X'ff'"],
     [
       String.raw`select '` + "\xff" + String.raw`\0\'''\\\Z\%x'`,
       "select _binary X'ff0027275c1a5c2578'",
@@ -23,6 +23,10 @@ describe("withoutRawLiterals", () => {
     [
       "select \xc3\xa0 from `\xc3\xa9` where b='\xff'",
       "select \u00e0 from `\u00e9` where b=_binary X'ff'",
+    ],
+    [
+      "select'\xff'from t where`\xc3\xa9`in('\xff')",
+      "select _binary X'ff'from t where`\u00e9`in(_binary X'ff')",
     ],
     ["/*!50003 select '\xff' */", "/*!50003 select _binary X'ff' */"],
   ])("%s", (sql, text) => {

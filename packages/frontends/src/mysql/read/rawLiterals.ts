@@ -54,6 +54,8 @@ function* rewritten(cursor: SqlCursor, introduced: boolean): Steps<string | unde
   if (bytes === undefined) return undefined;
   yield;
   const hex = `X'${Buffer.from(bytes, "latin1").toString("hex")}'`;
+  // A quote may stand right behind a word.
+  const gap = /[\w$\u0080-\u00FF]/.test(cursor.sql.charAt(cursor.start - 1)) ? " " : "";
   // By itself hex is a number where one is wanted.
-  return introduced ? ` ${hex}` : `_binary ${hex}`;
+  return introduced ? `${gap}${hex}` : `${gap}_binary ${hex}`;
 }
