@@ -83,10 +83,8 @@ export class FakeMysql implements AsyncDisposable {
   readonly statements: SeenStatement[] = [];
   /** Bytes that came without TLS, but for requests for it. */
   bytesInClear = 0;
-  /** Most connections at once since it was last set. */
-  openMax = 0;
   #ids = 0;
-  readonly #waiting: (() => void)[] = [];
+  #waiting: { readonly count: number; readonly wake: () => void }[] = [];
 
   private constructor(tls: TlsOptions, passwords: ReadonlyMap<string, string>) {
     this.#tls = tls;
@@ -107,15 +105,11 @@ export class FakeMysql implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  get open(): number {
-    return this.#sockets.size;
-  }
-
-  /** Resolves when a statement waits to be killed. */
-  waits(): Promise<void> {
-    if (this.waiting > 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+  /** Resolves when so many statements wait to be killed. */
+  waits(count = 1): Promise<void> {
+    if (this.waiting >= count) return Promise.resolve();
+    return new Promise((wake) => {
+      this.#waiting.push({ count, wake });
     });
   }
 
@@ -138,7 +132,6 @@ export class FakeMysql implements AsyncDisposable {
 
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
-    this.openMax = Math.max(this.openMax, this.#sockets.size);
     this.#ids += 1;
     const peer: Peer = {
       id: this.#ids,
@@ -281,7 +274,9 @@ export class FakeMysql implements AsyncDisposable {
       const message = "Query execution was interrupted";
       say(peer, 1, (out) => putError(out, { errno: 1317, sqlState: "70100", message }));
     };
-    for (const wake of this.#waiting.splice(0)) wake();
+    const { waiting } = this;
+    for (const { count, wake } of this.#waiting) if (count <= waiting) wake();
+    this.#waiting = this.#waiting.filter(({ count }) => count > waiting);
   }
 
   #list(user: string): readonly (readonly string[])[] {
