@@ -10,12 +10,11 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { median, spread } from "./figures.mjs";
-import { bareRelay, cpuOf, memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
+import { ratesOf } from "./bulkRates.mjs";
+import { bareRelay, memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
 
 const self = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const rounds = 5;
 const roundBytes = 1e9;
 const blockBytes = 1 << 20;
 const lastChunk = "0\r\n\r\n";
@@ -113,8 +112,9 @@ export async function clickhouseRows(gigabytes = Number(process.env.BENCH_GIGABY
     ];
     for (const { port } of ways) await untilUp(port);
     const pass = () => run(through, gigabytes * 1e9);
+    const passing = ways.map((way) => ({ ...way, pass: () => run(way.port, roundBytes) }));
     return [
-      ...(await measured(ways)),
+      ...(await ratesOf("ClickHouse's answers", passing)),
       await memoryOf(`${gigabytes} GB of ClickHouse`, gateway.pid, pass),
     ];
   } finally {
@@ -122,29 +122,6 @@ export async function clickhouseRows(gigabytes = Number(process.env.BENCH_GIGABY
     for (const child of [server, gateway]) child.kill("SIGKILL");
     await rm(folder, { recursive: true });
   }
-}
-
-async function measured(ways) {
-  const found = ways.map((way) => ({ ...way, rates: [], cpu: [] }));
-  // The first round warms up.
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const one of found) {
-      const cpuBefore = one.pid === undefined ? 0 : cpuOf(one.pid);
-      const from = performance.now();
-      const bytes = await run(one.port, roundBytes);
-      const rate = bytes / 1e3 / (performance.now() - from);
-      if (round === 0) continue;
-      one.rates.push(rate);
-      if (one.pid !== undefined) one.cpu.push((cpuOf(one.pid) - cpuBefore) / (bytes / 1e9));
-    }
-  }
-  const reached = median(found.find(({ way }) => way === "bare Node relay").rates);
-  return found.map(({ way, rates, cpu }) => ({
-    what: `ClickHouse's answers, ${way}`,
-    "MB/s": spread(rates, 0),
-    "of the bare relay": `${((median(rates) / reached) * 100).toFixed(0)} %`,
-    ...(cpu.length === 0 ? {} : { "its CPU s/GB": spread(cpu, 2) }),
-  }));
 }
 
 /** Runs a statement of so many bytes on a connection of its own; answers how many came. */

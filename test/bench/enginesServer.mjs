@@ -2,7 +2,8 @@
  * Stand-ins of engines for the bench, as a process of its own: ClickHouse's HTTP interface, MySQL's wire and
  * PostgreSQL's. Answers are encoded once, so that the stand-in is not what is measured.
  *
- * `rows N` in a statement asks for at least N rows; anything else is answered with one row.
+ * `rows N` in a statement asks for at least N rows, of a hundred bytes, `wide rows N` for as many of 8 KB, of PostgreSQL
+ * and MySQL; anything else is answered with one row.
  */
 import { createServer as createHttp } from "node:http";
 import { createServer as createMysql } from "mysql2";
@@ -11,6 +12,8 @@ import { postgresStandIn } from "./postgresStandIn.mjs";
 const texts = ["carefully final deposits detect slyly agai", "quickly regular ideas haggle"];
 /** Rows of a block of ClickHouse, and of a piece of MySQL rows: packets count in one byte. */
 const blockRows = 65_536;
+const wideRows = 256;
+const wideText = "carefully final deposits ".repeat(320);
 
 const mysqlEof = Buffer.of(0xfe, 0, 0, 2, 0);
 /** Autocommit, nothing changed, no warning. */
@@ -18,7 +21,13 @@ const mysqlOk = packet(1, Buffer.of(0, 0, 0, 2, 0, 0, 0));
 
 const clickHouse = await clickHousePort();
 const starRocks = await mysqlPort();
-const postgres = await postgresStandIn({ rowOf: cellsOf, pieceRows: blockRows, send });
+const postgres = await postgresStandIn({
+  pieces: {
+    plain: { rowOf: cellsOf, pieceRows: blockRows },
+    wide: { rowOf: wideCellsOf, pieceRows: wideRows },
+  },
+  send,
+});
 process.send?.({ clickHouse, starRocks, postgres });
 
 function clickHousePort() {
@@ -101,8 +110,10 @@ function varint(value) {
 /** Logs everybody in; a result's packets are written as bytes. */
 function mysqlPort() {
   const head = mysqlHead();
-  const piece = mysqlRows(blockRows, head.packets);
-  const one = Buffer.concat([head.bytes, mysqlRows(1, head.packets), mysqlEnd(head.packets + 1)]);
+  const plain = { bytes: mysqlRows(blockRows, head.packets, cellsOf), rows: blockRows };
+  const wide = { bytes: mysqlRows(wideRows, head.packets, wideCellsOf), rows: wideRows };
+  const row = mysqlRows(1, head.packets, cellsOf);
+  const one = Buffer.concat([head.bytes, row, mysqlEnd(head.packets + 1)]);
   const server = createMysql();
   let connections = 0;
   server.on("connection", (client) => {
@@ -127,7 +138,8 @@ function mysqlPort() {
       if (wanted === 0) return client.stream.write(mysqlOk);
       client.stream.write(head.bytes);
       const end = () => client.stream.write(mysqlEnd(head.packets));
-      return send(client.stream, piece, Math.ceil(wanted / blockRows), end);
+      const piece = sql.includes("wide rows") ? wide : plain;
+      return send(client.stream, piece.bytes, Math.ceil(wanted / piece.rows), end);
     });
   });
   return new Promise((resolve) => {
@@ -164,15 +176,23 @@ function mysqlEnd(sequence) {
   return packet(sequence, mysqlEof);
 }
 
-function mysqlRows(rows, first) {
+function mysqlRows(rows, first, rowOf) {
   const packets = [];
   for (let row = 0; row < rows; row += 1) {
-    const payload = cellsOf(row).map((value) =>
-      Buffer.concat([Buffer.of(value.length), Buffer.from(value)]),
+    const payload = rowOf(row).map((value) =>
+      Buffer.concat([mysqlLength(value), Buffer.from(value)]),
     );
     packets.push(packet(first + row, Buffer.concat(payload)));
   }
   return Buffer.concat(packets);
+}
+
+function mysqlLength({ length }) {
+  return length < 251 ? Buffer.of(length) : Buffer.of(0xfc, length & 0xff, length >> 8);
+}
+
+function wideCellsOf(row) {
+  return [...cellsOf(row).slice(0, -1), wideText];
 }
 
 /** A row as texts. */

@@ -1,6 +1,6 @@
 /**
  * A PostgreSQL of no cost for the bench: takes every login, and answers simple queries with rows that were encoded
- * once. `rows N` in a statement asks for at least N rows; anything else is answered with one.
+ * once. `rows N` in a statement asks for at least N rows, `wide rows N` for long ones; anything else is answered with one.
  */
 import { createServer } from "node:net";
 
@@ -14,17 +14,19 @@ const greeting = Buffer.concat([
   ready,
 ]);
 
-/** Listens; answers its port. `rowsOf(row)` are the texts of a row, `pieceRows` how many go out at once. */
-export function postgresStandIn({ rowOf, pieceRows, send }) {
+/** Listens; answers its port. `rowOf(row)` are the texts of a row, `pieceRows` how many go out at once. */
+export function postgresStandIn({ pieces, send }) {
+  const { rowOf } = pieces.plain;
   const head = headOf(rowOf(0).length);
-  const rows = Array.from({ length: pieceRows }, (_, row) => rowMessage(rowOf(row)));
-  const piece = Buffer.concat(rows);
-  const one = Buffer.concat([head, rows[0], done]);
+  const plain = pieceOf(pieces.plain);
+  const wide = pieceOf(pieces.wide);
+  const one = Buffer.concat([head, rowMessage(rowOf(0)), done]);
   const answer = (socket, sql) => {
     const wanted = Number(/rows (\d+)/.exec(sql)?.[1] ?? 0);
     if (wanted === 0) return socket.write(one);
+    const { bytes, rows } = sql.includes("wide rows") ? wide : plain;
     socket.write(head);
-    return send(socket, piece, Math.ceil(wanted / pieceRows), () => socket.write(done));
+    return send(socket, bytes, Math.ceil(wanted / rows), () => socket.write(done));
   };
   const server = createServer({ noDelay: true }, (socket) => {
     let bytes = Buffer.alloc(0);
@@ -51,6 +53,11 @@ export function postgresStandIn({ rowOf, pieceRows, send }) {
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve(server.address().port));
   });
+}
+
+function pieceOf({ rowOf, pieceRows }) {
+  const rows = Array.from({ length: pieceRows }, (_, row) => rowMessage(rowOf(row)));
+  return { bytes: Buffer.concat(rows), rows: pieceRows };
 }
 
 function message(letter, body) {

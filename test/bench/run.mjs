@@ -8,6 +8,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { badInputRows } from "./badInput.mjs";
+import { bulkRows } from "./bulkRelay.mjs";
 import { cancelRows } from "./cancels.mjs";
 import { capacityRows } from "./capacity.mjs";
 import { clickhouseRows } from "./clickhouseRelay.mjs";
@@ -51,6 +52,7 @@ if (wanted("scripts")) rows.push(...(await scriptRows()));
 if (wanted("policy")) rows.push(...(await policyRows()));
 if (wanted("translation")) rows.push(...(await translationRows()));
 if (wanted("clickhouse")) rows.push(...(await clickhouseRows()));
+if (wanted("bulk")) rows.push(...(await bulkRows()));
 // From here on one client asks and waits. Where many are at work no core ever rests.
 keepAwake();
 if (wanted("wires")) rows.push(...(await wireRows()));

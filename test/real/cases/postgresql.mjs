@@ -16,6 +16,7 @@ export const postgresqlCases = {
         const tests = [
           "postgresql",
           "postgresqlClients",
+          "postgresqlBulk",
           "postgresqlSessions",
           "postgresqlChains",
           "postgresqlPromises",

@@ -4,12 +4,13 @@
  */
 import { Heard } from "@gateway/core/tool/heard.ts";
 import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
+import type { Duplex } from "node:stream";
 import { lentBytes, ReadBuffer } from "./readBuffer.ts";
 
 /** Behind so much of a large result the others have their turn: a server may write as fast as it is read. */
 const turnBytesMax = 1024 * 1024;
 
-const readings = new WeakMap<Socket, ReadBuffer>();
+const readings = new WeakMap<Duplex, ReadBuffer>();
 
 /**
  * Connects. What comes is told by `data` as of any other socket, and waits in it while nobody listens. Large pieces are
@@ -49,6 +50,6 @@ export function connectPlain(options: TcpNetConnectOpts): Socket {
 }
 
 /** A large result of this connection is over. */
-export function atRest(socket: Socket): void {
+export function atRest(socket: Duplex): void {
   readings.get(socket)?.rest();
 }

@@ -1,22 +1,21 @@
 /** Gathers answers until they are worth a write. Only `flush` and `pass` send. */
-import { setImmediate } from "node:timers/promises";
+import { giveBack } from "@gateway/core/tool/socket/lent.ts";
 import type { BackendMessage } from "@gateway/wire/postgres/message.ts";
 import { writeBackend } from "@gateway/wire/postgres/backend.ts";
 import { ByteWriter, Scratch } from "@gateway/wire/postgres/bytes.ts";
+import { Breath } from "../turn.ts";
 
 /** Bytes that are worth a write of their own. */
 export const flushBytes = 64 * 1024;
 /** Room behind them for the row that goes over that size. */
 const slackBytes = 8 * 1024;
-/** After so many writes that the socket took at once, other connections get a turn: about a megabyte. */
-const writesPerTurn = 16;
 
 const scratch = new Scratch((bytes) => Buffer.allocUnsafe(bytes));
 
 export class Outbox {
   readonly writer = new ByteWriter(scratch);
   readonly #send: Send;
-  #writes = 0;
+  readonly #breath = new Breath();
   #sent = 0;
   #aside: Aside | undefined;
 
@@ -59,17 +58,23 @@ export class Outbox {
    * a client that does not read must not hold a slot.
    */
   async pass(signal: AbortSignal): Promise<void> {
-    const sent = this.flush();
-    if (signal.aborted) return;
-    if (sent === undefined) return await this.#breathe();
-    await new Promise<void>((resolve) => {
-      const settle = (): void => {
-        signal.removeEventListener("abort", settle);
-        resolve();
-      };
-      signal.addEventListener("abort", settle);
-      void sent.then(settle);
-    });
+    const bytes = this.writer.length;
+    await this.#left(this.flush(), bytes, signal);
+  }
+
+  /**
+   * Sends what gathered, and behind it rows that are written already. They are this one's from here on: they are given
+   * back once they have left.
+   */
+  async passOn(rows: Uint8Array, signal: AbortSignal): Promise<void> {
+    void this.flush();
+    const isKept = this.#aside !== undefined;
+    const sent = this.#put(rows);
+    const leaving = this.#left(sent, rows.length, signal);
+    if (isKept) return await leaving;
+    if (sent === undefined) giveBack(rows);
+    else void sent.then(() => giveBack(rows));
+    await leaving;
   }
 
   /**
@@ -94,16 +99,26 @@ export class Outbox {
     }
   }
 
-  /** Gives the rest of the process a turn: a fast engine and a fast client would never do so. */
-  async #breathe(): Promise<void> {
-    this.#writes += 1;
-    if (this.#writes % writesPerTurn === 0) await setImmediate();
+  async #left(sent: Promise<void> | undefined, bytes: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    if (sent === undefined) return await this.#breath.behind(bytes);
+    await new Promise<void>((resolve) => {
+      const settle = (): void => {
+        signal.removeEventListener("abort", settle);
+        resolve();
+      };
+      signal.addEventListener("abort", settle);
+      void sent.then(settle);
+    });
   }
 
   /** Undefined when the client took everything, otherwise a promise for that. Never rejects. */
   flush(): Promise<void> | undefined {
     if (this.writer.length === 0) return undefined;
-    const bytes = this.writer.take();
+    return this.#put(this.writer.take());
+  }
+
+  #put(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#aside === undefined) {
       this.#sent += bytes.length;
       return this.#send(bytes);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FrameReader, type Frame, type FrameRule, type FrameStep } from "./frame.ts";
+import { FrameReader, type Frame, type FrameRule, type FrameRun, type FrameStep } from "./frame.ts";
 
 const anyType = new Set(Array.from({ length: 255 }, (_, index) => index + 1));
 const typed: FrameRule = { types: anyType, maxBytes: 1024 };
@@ -136,6 +136,66 @@ describe("FrameReader", () => {
     fc.assert(sameFrames);
   });
 
+  it("gives the same rows and frames of large chunks, whose memory is used again", () => {
+    const row = fc.tuple(fc.constantFrom(3, 60, 9_000, 70_000), fc.nat(255));
+    const sizes = fc.constantFrom(1, 7, 900, 32 * 1024, 64 * 1024, 256 * 1024);
+    const same = fc.property(
+      fc.array(row, { minLength: 1, maxLength: 60 }),
+      fc.array(sizes, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.boolean(), { minLength: 1, maxLength: 12 }),
+      (rows, cuts, looks) => {
+        const frames = rows.map(([length, fill]) => filled(0x44, length, fill));
+        const stream = Buffer.concat([...frames, filled(0x43, 5, 1)]);
+        const lending = new Scribbling();
+        const reader = new FrameReader(lending);
+        const seen: Buffer[] = [];
+        let at = 0;
+        for (let turn = 0; at < stream.length; turn += 1) {
+          const next = at + (cuts[turn % cuts.length] ?? 1);
+          reader.push(lending.lent(stream.subarray(at, next)));
+          at = next;
+          if (looks[turn % looks.length] === true) takeRuns(reader, seen, lending);
+        }
+        takeRuns(reader, seen, lending);
+        expect(Buffer.concat(seen).equals(stream.subarray(0, -10))).toBe(true);
+        expect([...frameFrom(reader.next(typed)).body]).toEqual([1, 1, 1, 1, 1]);
+        expect(reader.pending).toBe(0);
+      },
+    );
+    fc.assert(same, { numRuns: 60 });
+  });
+
+  it("copies no large chunk but for the ends of it, and holds none behind its rows", () => {
+    const lending = new Scribbling();
+    const reader = new FrameReader(lending);
+    const rows = Array.from({ length: 100 }, () => filled(0x44, 9_000, 5));
+    const stream = Buffer.concat(rows);
+    for (let at = 0; at < stream.length; at += 65_536) {
+      const chunk = lending.lent(stream.subarray(at, at + 65_536));
+      reader.push(chunk);
+      const runs: Uint8Array[] = [];
+      for (let run = runOf(reader); run !== undefined; run = runOf(reader)) runs.push(run.bytes);
+      const inPlace = runs.filter(({ buffer }) => buffer === chunk.buffer);
+      expect(inPlace).toHaveLength(1);
+      for (const run of runs) lending.giveBack(run);
+      expect(lending.out).toBe(0);
+    }
+  });
+
+  it("looks ahead, and hands over, across large chunks", () => {
+    const stream = Buffer.concat([filled(0x44, 50_000, 1), filled(0x43, 50_000, 2)]);
+    const chunks = [stream.subarray(0, 40_000), stream.subarray(40_000)];
+    const [ahead, rest] = [new FrameReader(), new FrameReader()];
+    for (const chunk of chunks) for (const reader of [ahead, rest]) reader.push(chunk);
+    expect(ahead.ahead((type) => (type === 0x43 ? type : undefined))).toBe(0x43);
+    expect(ahead.hasFrame).toBe(true);
+    expect(stream.equals(ahead.held)).toBe(true);
+    expect(stream.equals(rest.rest())).toBe(true);
+    expect(rest.pending).toBe(0);
+    ahead.drop();
+    expect(ahead.pending).toBe(0);
+  });
+
   it("leaves the bytes of taken frames alone while later ones arrive", () => {
     const reader = new FrameReader();
     reader.push(bytesOf(frameOf(0x42, [1, 2, 3]), Uint8Array.of(0x42, 0)));
@@ -208,4 +268,52 @@ function skipping(reader: FrameReader, rule: FrameRule): FrameStep {
   if (step.kind !== "long") return step;
   reader.skipLong(step);
   return reader.next(rule);
+}
+
+function filled(type: number, length: number, fill: number): Buffer {
+  const frame = Buffer.alloc(5 + length, fill);
+  frame[0] = type;
+  frame.writeInt32BE(length + 4, 1);
+  return frame;
+}
+
+/** Lends memory, and writes over it as soon as all of it was given back. */
+class Scribbling {
+  readonly #loans = new Map<Uint8Array, { parts: number; readonly whole: Uint8Array }>();
+
+  get out(): number {
+    return this.#loans.size;
+  }
+
+  lent(bytes: Uint8Array): Uint8Array {
+    const whole = Uint8Array.from(bytes);
+    this.#loans.set(whole, { parts: 1, whole });
+    return whole;
+  }
+
+  share(chunk: Uint8Array, part: Uint8Array): void {
+    const loan = this.#loans.get(chunk);
+    if (loan === undefined) return;
+    loan.parts += 1;
+    this.#loans.set(part, loan);
+  }
+
+  giveBack(part: Uint8Array): void {
+    const loan = this.#loans.get(part);
+    if (!this.#loans.delete(part) || loan === undefined) return;
+    loan.parts -= 1;
+    if (loan.parts === 0) loan.whole.fill(0xee);
+  }
+}
+
+function runOf(reader: FrameReader): FrameRun | undefined {
+  return reader.run(0x44, 1 << 20, { bytesMax: 1 << 20, fits: () => true });
+}
+
+/** Takes what is here, and gives it back. */
+function takeRuns(reader: FrameReader, seen: Buffer[], lending: Scribbling): void {
+  for (let run = runOf(reader); run !== undefined; run = runOf(reader)) {
+    seen.push(Buffer.from(run.bytes));
+    lending.giveBack(run.bytes);
+  }
 }

@@ -4,6 +4,9 @@
  * It knows where a frame ends and nothing of what is in it. It checks the length against the limit at once, so
  * a false length costs no memory. Memory for a frame that is still arriving grows with what arrived, not with
  * what was announced.
+ *
+ * A short chunk is copied behind what waits. A large one stays where it lies, and only the frame that begins before it
+ * is put together: of a large result next to nothing is copied.
  */
 import { getInt32 } from "./bytes.ts";
 import type { Violation } from "./message.ts";
@@ -46,6 +49,14 @@ export interface FrameRun {
   readonly sound: boolean;
 }
 
+/** Where chunks come from memory that is used again: `core/tool/socket/lent.ts`. A piece of one is whoever's that takes it. */
+export interface Lending {
+  /** `part` of a chunk goes to another one, who gives it back on his own. */
+  share(chunk: Uint8Array, part: Uint8Array): void;
+  /** Nobody reads the chunk any more, but for parts that were shared. */
+  giveBack(chunk: Uint8Array): void;
+}
+
 interface SkippedFrame {
   readonly type: number;
   readonly length: number;
@@ -55,14 +66,22 @@ interface SkippedFrame {
 const none = new Uint8Array(0);
 const wait: FrameStep = { kind: "wait" };
 const lengthBytes = 4;
+/** A chunk from here on is not copied. */
+const largeBytes = 32 * 1024;
 
 /** Bytes of one connection, in order. After a violation its results mean nothing. */
 export class FrameReader {
+  readonly #lending: Lending | undefined;
   #bytes: Uint8Array = none;
   #start = 0;
   #end = 0;
   /** True when `#bytes` is our own allocation, so that the space behind `#end` is free. */
   #own = false;
+  /** The chunk that `#bytes` is, where nobody has a view of it but those whom it was shared with. */
+  #lent: Uint8Array | undefined;
+  /** Large chunks behind `#bytes`, which is not empty then. */
+  readonly #later: Uint8Array[] = [];
+  #laterBytes = 0;
   /** Bytes the frame at `#start` will have, once known. */
   #wanted = 0;
   /** A frame that is skipped, and how many of its bytes are still to come. */
@@ -70,9 +89,13 @@ export class FrameReader {
   /** The frame at `#start` may be longer than its type's own limit. */
   #allowed = false;
 
+  constructor(lending?: Lending) {
+    this.#lending = lending;
+  }
+
   /** Bytes received and not yet taken as frames. */
   get pending(): number {
-    return this.#end - this.#start;
+    return this.#end - this.#start + this.#laterBytes;
   }
 
   /** The first byte that was not taken, to tell a TLS handshake from a packet. */
@@ -82,30 +105,21 @@ export class FrameReader {
 
   /** True when the next frame, of those with a type, is here to its end. */
   get hasFrame(): boolean {
-    if (this.#skipped !== undefined || this.pending < 1 + lengthBytes) return false;
+    if (this.#skipped !== undefined || !this.#reach(1 + lengthBytes)) return false;
     return this.pending > getInt32(this.#bytes, this.#start + 1);
   }
 
   /** Adds a chunk, which the reader may keep: the caller must not write into it afterwards. */
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
-    const pending = this.pending;
-    if (pending === 0) {
-      this.#adopt(chunk);
-      return;
+    if (this.#start === this.#end) this.#adopt(chunk);
+    else if (chunk.length >= largeBytes) {
+      this.#later.push(chunk);
+      this.#laterBytes += chunk.length;
+    } else {
+      this.#gather(chunk.length);
+      this.#append(chunk);
     }
-    if (!this.#own || this.#end + chunk.length > this.#bytes.length) {
-      const needed = pending + chunk.length;
-      const grown = new Uint8Array(this.#capacityFor(needed));
-      // Somebody may still read taken frames through their views, so the old buffer stays as it is.
-      grown.set(this.#bytes.subarray(this.#start, this.#end));
-      this.#bytes = grown;
-      this.#start = 0;
-      this.#end = pending;
-      this.#own = true;
-    }
-    this.#bytes.set(chunk, this.#end);
-    this.#end += chunk.length;
   }
 
   /** Takes the next whole frame under `rule`. */
@@ -116,7 +130,7 @@ export class FrameReader {
     if (type !== undefined && rule.types?.has(type) === false) {
       return refuse({ kind: "unknownType", type });
     }
-    if (this.pending < head + lengthBytes || type === undefined) return wait;
+    if (!this.#reach(head + lengthBytes) || type === undefined) return wait;
     const length = getInt32(this.#bytes, this.#start + head);
     // From a sender that counts unsigned, a negative length means 2 GB and more.
     const claimed = length < 0 ? length + 2 ** 32 : length;
@@ -129,13 +143,14 @@ export class FrameReader {
       return { kind: "long", type, length: claimed };
     }
     this.#wanted = size;
-    if (this.pending < size) return wait;
+    if (!this.#reach(size)) return wait;
 
     const end = this.#start + size;
     const body = this.#bytes.subarray(this.#start + head + lengthBytes, end);
+    this.#lent = undefined;
     this.#start = end;
     this.#allowed = false;
-    if (this.#start === this.#end) this.#adopt(none);
+    this.#wentOn();
     return { kind: "frame", frame: { type, body } };
   }
 
@@ -151,10 +166,12 @@ export class FrameReader {
 
   /** Drops what has arrived of a skipped frame; says so when that was all of it. */
   #skip(skipped: SkippedFrame): FrameStep {
-    const count = Math.min(this.pending, skipped.left);
-    this.#start += count;
-    skipped.left -= count;
-    if (this.#start === this.#end) this.#adopt(none);
+    while (this.pending > 0 && skipped.left > 0) {
+      const count = Math.min(this.#end - this.#start, skipped.left);
+      this.#start += count;
+      skipped.left -= count;
+      this.#wentOn();
+    }
     if (skipped.left > 0) return wait;
     this.#skipped = undefined;
     return { kind: "skipped", type: skipped.type, length: skipped.length };
@@ -166,6 +183,7 @@ export class FrameReader {
    * `sound` is false. Undefined when no whole frame of the type is there. For frames within the limits of a rule.
    */
   run(type: number, maxBytes: number, { bytesMax, fits }: RunRule): FrameRun | undefined {
+    if (this.#later.length > 0) this.#reachFrame(maxBytes);
     const bytes = this.#bytes;
     let at = this.#start;
     let count = 0;
@@ -183,7 +201,8 @@ export class FrameReader {
     if (count === 0 && sound) return undefined;
     const run = { bytes: bytes.subarray(this.#start, at), count, sound };
     this.#start = at;
-    if (this.#start === this.#end) this.#adopt(none);
+    if (this.#lent !== undefined) this.#share(this.#lent, run.bytes);
+    this.#wentOn();
     return run;
   }
 
@@ -192,6 +211,7 @@ export class FrameReader {
    * Undefined when the bytes end before that; a length that makes no sense ends them too.
    */
   ahead<Found>(look: (type: number) => Found | undefined): Found | undefined {
+    this.#gather(0);
     for (let at = this.#start; at < this.#end;) {
       const found = look(this.#bytes[at] ?? 0);
       if (found !== undefined) return found;
@@ -205,19 +225,109 @@ export class FrameReader {
 
   /** Everything that was not taken, which stays; empty in the middle of a frame that is skipped. */
   get held(): Uint8Array {
-    return this.#skipped === undefined ? this.#bytes.subarray(this.#start, this.#end) : none;
+    return this.#skipped === undefined ? this.#all() : none;
   }
 
   /** Hands over everything that was not taken, for a handshake that is not ours. The reader is empty afterwards. */
   rest(): Uint8Array {
-    const rest = this.#bytes.subarray(this.#start, this.#end);
+    const rest = this.#all();
     this.#adopt(none);
     return rest;
   }
 
   /** Everything that was not taken is gone: its reader took it by `held`. */
   drop(): void {
+    this.#later.length = 0;
+    this.#laterBytes = 0;
     this.#adopt(none);
+  }
+
+  /** In one piece, which its reader may keep. */
+  #all(): Uint8Array {
+    this.#gather(0);
+    this.#lent = undefined;
+    return this.#bytes.subarray(this.#start, this.#end);
+  }
+
+  /** Behind what was taken: the next chunk, where that was all of one. */
+  #wentOn(): void {
+    if (this.#start < this.#end) return;
+    if (this.#lent !== undefined) this.#lending?.giveBack(this.#lent);
+    const next = this.#later.length === 0 ? undefined : this.#later.shift();
+    this.#adopt(next ?? none);
+    if (next === undefined) return;
+    this.#laterBytes -= next.length;
+    // Also what is left of a chunk that began with the end of a frame.
+    if (this.#lending !== undefined) this.#lent = next;
+  }
+
+  /** The rest of a chunk, which mostly is the beginning of a frame, does not hold the chunk. */
+  #share(chunk: Uint8Array, part: Uint8Array): void {
+    this.#lending?.share(chunk, part);
+    const left = this.#end - this.#start;
+    if (left === 0 || left >= largeBytes) return;
+    this.#bytes = this.#bytes.slice(this.#start, this.#end);
+    this.#start = 0;
+    this.#end = left;
+    this.#lent = undefined;
+    this.#lending?.giveBack(chunk);
+  }
+
+  /** Puts the next frame together, where it is here. */
+  #reachFrame(maxBytes: number): void {
+    if (!this.#reach(1 + lengthBytes)) return;
+    const length = getInt32(this.#bytes, this.#start + 1);
+    if (length >= lengthBytes && length <= maxBytes) this.#reach(1 + length);
+  }
+
+  /** True where so many bytes came, which then lie in one piece. */
+  #reach(count: number): boolean {
+    if (this.#end - this.#start >= count) return true;
+    if (this.pending < count) return false;
+    const joined = new Uint8Array(count);
+    let filled = this.#end - this.#start;
+    joined.set(this.#bytes.subarray(this.#start, this.#end));
+    while (filled < count) {
+      const [next = none] = this.#later;
+      const part = next.subarray(0, count - filled);
+      joined.set(part, filled);
+      filled += part.length;
+      this.#laterBytes -= part.length;
+      if (part.length === next.length) this.#later.shift();
+      else this.#later[0] = next.subarray(part.length);
+      const [rest] = this.#later;
+      if (rest !== undefined && part.length < next.length) this.#lending?.share(next, rest);
+      this.#lending?.giveBack(next);
+    }
+    const wanted = this.#wanted;
+    if (this.#lent !== undefined) this.#lending?.giveBack(this.#lent);
+    this.#adopt(joined);
+    this.#wanted = wanted;
+    return true;
+  }
+
+  /** Brings large chunks behind the rest, and makes room for as many bytes more. */
+  #gather(room: number): void {
+    if (room === 0 && this.#later.length === 0) return;
+    const front = this.#end - this.#start;
+    const needed = this.pending + room;
+    if (!this.#own || this.#start + needed > this.#bytes.length) {
+      const grown = new Uint8Array(this.#capacityFor(needed));
+      // Somebody may still read taken frames through their views, so the old buffer stays as it is.
+      grown.set(this.#bytes.subarray(this.#start, this.#end));
+      this.#bytes = grown;
+      this.#start = 0;
+      this.#end = front;
+      this.#own = true;
+      this.#lent = undefined;
+    }
+    for (const chunk of this.#later.splice(0)) this.#append(chunk);
+    this.#laterBytes = 0;
+  }
+
+  #append(chunk: Uint8Array): void {
+    this.#bytes.set(chunk, this.#end);
+    this.#end += chunk.length;
   }
 
   /** Doubling keeps the copying linear; a frame that is still arriving never takes more than it promised. */
@@ -230,6 +340,7 @@ export class FrameReader {
     this.#start = 0;
     this.#end = bytes.length;
     this.#own = false;
+    this.#lent = bytes.length >= largeBytes && this.#lending !== undefined ? bytes : undefined;
     this.#wanted = 0;
   }
 }

@@ -27,6 +27,11 @@ export function share(piece: Uint8Array, part: Uint8Array): void {
   loans.set(part, loan);
 }
 
+/** True of a part that is its receiver's alone until he gives it back: he may write into it. */
+export function isLent(part: Uint8Array): boolean {
+  return loans.has(part);
+}
+
 /** Nobody reads it any more: neither this view nor another of its bytes that was taken of it. */
 export function giveBack(part: Uint8Array): void {
   const loan = loans.get(part);

@@ -12,6 +12,7 @@ import type { Socket } from "node:net";
 import { ResponseReader } from "@gateway/wire/http/response.ts";
 import type { ResponseHeaders } from "@gateway/wire/http/responseHead.ts";
 import { giveBack, share } from "@gateway/core/tool/socket/lent.ts";
+import { drained } from "../drained.ts";
 import { atRest } from "../plainSocket.ts";
 import { lentBytes } from "../readBuffer.ts";
 import { turnWrites } from "../turn.ts";
@@ -226,7 +227,7 @@ export class Connection {
       for await (const piece of pieces) {
         if (this.#answering !== answering) return;
         // An empty chunk would be the last one.
-        if (piece.length > 0 && !writeChunk(this.#socket, piece)) await this.#drained();
+        if (piece.length > 0 && !writeChunk(this.#socket, piece)) await drained(this.#socket);
         if (this.#answering !== answering) return;
       }
     } catch {
@@ -237,21 +238,6 @@ export class Connection {
     if (this.#answering !== answering) return;
     this.#sending = false;
     writeLastChunk(this.#socket);
-  }
-
-  /** Resolves once the socket takes more, or is closed. */
-  #drained(): Promise<void> {
-    const socket = this.#socket;
-    return new Promise((resolve) => {
-      const over = (): void => {
-        socket.off("drain", over);
-        socket.off("close", over);
-        resolve();
-      };
-      socket.on("drain", over);
-      socket.on("close", over);
-      if (socket.closed) over();
-    });
   }
 
   /** A bug of one who waits ends this connection, and not the process. */

@@ -239,6 +239,7 @@ function* readResults(
 
 /** Nothing may be behind the end of an answer. */
 function endedBy(packets: Packets, member: Member, { open }: Trace): void {
+  member.rest();
   if (!open && packets.surplus) member.destroy();
 }
 

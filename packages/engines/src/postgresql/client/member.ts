@@ -15,6 +15,10 @@ import {
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Waiter } from "@gateway/core/query/asked.ts";
 import type { KeptListener } from "@gateway/core/query/pin.ts";
+import { giveBack, share } from "@gateway/core/tool/socket/lent.ts";
+import { drained } from "../../connect/drained.ts";
+import { atRest } from "../../connect/plainSocket.ts";
+import { lentBytes } from "../../connect/readBuffer.ts";
 import { turnWrites } from "../../connect/turn.ts";
 import { errorOf } from "../errors.ts";
 import { readMessage } from "./descriptions.ts";
@@ -26,8 +30,8 @@ import { readWhole, type Whole } from "./whole.ts";
 
 /** When so many bytes wait for their reader, the connection is read no further. */
 const heldBytesMax = 256 * 1024;
-/** Rows handed over at once take about this much. */
-const runBytesMax = 128 * 1024;
+/** Rows handed over at once take about this much: as much as is read at once. */
+const runBytesMax = 1024 * 1024;
 /** Longest row, and longest message of any other kind. Memory grows with what arrived, not with what was said. */
 const rowBytesMax = 256 * 1024 * 1024;
 const otherBytesMax = 16 * 1024 * 1024;
@@ -42,6 +46,7 @@ const scratch = new Scratch((bytes) => Buffer.allocUnsafe(bytes));
 const readyForQuery = 0x5a;
 const notificationResponse = 0x41;
 const copyRun = { bytesMax: runBytesMax, fits: () => true };
+const lending = { share, giveBack };
 const rule = { types: serverTypes, maxBytes: rowBytesMax, typeMaxBytes: otherLimits };
 
 /** Rows, or one message. */
@@ -76,7 +81,7 @@ export class Member {
   /** What it keeps prepared. */
   readonly prepared = new PreparedTexts();
   readonly #stream: Duplex;
-  readonly #frames = new FrameReader();
+  readonly #frames = new FrameReader(lending);
   readonly #out = new ByteWriter(scratch);
   #waiter: Waiter | undefined;
   #broken: string | undefined;
@@ -86,6 +91,7 @@ export class Member {
   #listener: KeptListener | undefined;
   #hearing = false;
   #greeted = false;
+  #wasLarge = false;
   /** What ran on it changed how the server reads texts: it was closed for that. */
   readsOtherwise = false;
 
@@ -242,17 +248,8 @@ export class Member {
   }
 
   /** Resolves when what was written has left, or the connection ended. */
-  async sent(): Promise<void> {
-    if (!this.#stream.writableNeedDrain || this.#stream.destroyed) return;
-    await new Promise<void>((resolve) => {
-      const settle = (): void => {
-        this.#stream.off("drain", settle);
-        this.#stream.off("close", settle);
-        resolve();
-      };
-      this.#stream.once("drain", settle);
-      this.#stream.once("close", settle);
-    });
+  sent(): Promise<void> {
+    return drained(this.#stream);
   }
 
   /** The next message of any kind, for whoever only waits for the end. Rows and what makes no sense are passed over. */
@@ -371,6 +368,8 @@ export class Member {
         this.status = message.status;
         this.#asked = this.#behind > 0;
         if (this.#asked) this.#behind -= 1;
+        if (this.#wasLarge) atRest(this.#stream);
+        this.#wasLarge = false;
         // What follows in the same bytes would wait for the next.
         if (this.#listener !== undefined) void this.#hearIdle(this.#listener);
         return message;
@@ -393,6 +392,7 @@ export class Member {
 
   #take(bytes: Buffer): void {
     this.#frames.push(bytes);
+    if (bytes.length >= lentBytes) this.#wasLarge = true;
     if (this.#waiter !== undefined) this.#awake();
     else if (this.#listener !== undefined && !this.#asked) this.#hearNow(this.#listener);
     else if (this.#frames.pending >= heldBytesMax) this.#stream.pause();

@@ -5,6 +5,9 @@ import type { Duplex } from "node:stream";
 import { characterSet } from "@gateway/wire/mysql/charset/characterSet.ts";
 import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "mysql2";
+import { drained } from "../../connect/drained.ts";
+import { atRest } from "../../connect/plainSocket.ts";
+import { lentBytes } from "../../connect/readBuffer.ts";
 import { turnWrites } from "../../connect/turn.ts";
 import { halves, type Standing } from "../page/halves.ts";
 import type { LoggedIn } from "./login.ts";
@@ -46,6 +49,7 @@ export class Member {
   #waiter: Waiter | undefined;
   #driving = false;
   #discarding = false;
+  #wasLarge = false;
   /** Something was thrown away, so what comes now begins in the middle of a packet. */
   #cut = false;
 
@@ -91,16 +95,8 @@ export class Member {
   }
 
   /** Resolves when what was sent has left, or the connection is over. */
-  async drained(): Promise<void> {
-    const stream = this.#stream;
-    if (!this.open || !stream.writableNeedDrain) return;
-    await new Promise<void>((resolve) => {
-      const go = (): void => {
-        stream.off("drain", go).off("close", go);
-        resolve();
-      };
-      stream.on("drain", go).on("close", go);
-    });
+  drained(): Promise<void> {
+    return drained(this.#stream);
   }
 
   /** What came and was not read, where it came in one piece. */
@@ -140,6 +136,12 @@ export class Member {
     }
   }
 
+  /** The answer to what was sent is over. */
+  rest(): void {
+    if (this.#wasLarge) atRest(this.#stream);
+    this.#wasLarge = false;
+  }
+
   /** Lets mysql2 read what comes, until the result is disposed. */
   drive(): Disposable {
     this.#driving = true;
@@ -175,6 +177,7 @@ export class Member {
   #take(bytes: Buffer): void {
     if (this.#driving) return this.#feed(bytes);
     if (this.#cut) return;
+    if (bytes.length >= lentBytes) this.#wasLarge = true;
     if (this.#first === undefined) this.#first = bytes;
     else this.#more.push(bytes);
     this.#heldBytes += bytes.length;

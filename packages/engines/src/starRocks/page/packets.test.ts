@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { DataType, Value } from "@gateway/core/type/type.ts";
+import { giveBack, lend } from "@gateway/core/tool/socket/lent.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { textBatch } from "./cells.ts";
 import type { CellRule, TextColumn } from "./columns.ts";
@@ -106,6 +107,39 @@ describe("textBatch", () => {
     expect(columns.map((one) => valueAt(one, 0))).toEqual([value, null]);
   });
 
+  it("hands large pieces on where they lie, and never reads them once they were given back", async () => {
+    const row = fc.tuple(fc.constantFrom(3, 60, 9_000, 70_000), fc.nat(250));
+    const sizes = fc.constantFrom(1, 7, 900, 32 * 1024, 64 * 1024, 256 * 1024);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { minLength: 1, maxLength: 60 }),
+        fc.array(sizes, { minLength: 1, maxLength: 12 }),
+        async (given, cuts) => {
+          const sent = given.map(([length, fill], index) =>
+            packetOf(index + 1, new Uint8Array(length).fill(fill)),
+          );
+          const end = packetOf(given.length + 1, Uint8Array.of(0xfe, 0, 0, 2, 0));
+          const packets = new Packets(lending(cut(Buffer.concat([...sent, end]), cuts)));
+          const seen: Buffer[] = [];
+          let count = 0;
+          for (;;) {
+            const some = await packets.rowBytes((first, length) => !isEnd(first, length, false));
+            if (some === undefined) break;
+            count += some.rows;
+            seen.push(Buffer.from(some.bytes));
+            giveBack(some.bytes);
+          }
+          expect(count).toBe(given.length);
+          expect(Buffer.concat(seen).equals(Buffer.concat(sent))).toBe(true);
+          expect(packets.surplus).toBe(true);
+          expect([...((await packets.one())?.payload ?? [])]).toEqual([0xfe, 0, 0, 2, 0]);
+          expect(packets.surplus).toBe(false);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
   it("refuses any row that does not hold exactly its cells, and reads nothing beyond it", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (payload) => {
@@ -152,6 +186,19 @@ function cellOf(cell: string | null): Uint8Array {
   const { length } = bytes;
   const prefix = length < 251 ? [length] : [0xfc, length & 0xff, length >> 8];
   return Buffer.concat([Uint8Array.from(prefix), bytes]);
+}
+
+/** The same in memory that is written over as soon as all of it was given back. */
+function lending(
+  next: () => Promise<Uint8Array | undefined>,
+): () => Promise<Uint8Array | undefined> {
+  return async () => {
+    const bytes = await next();
+    if (bytes === undefined) return undefined;
+    const piece = Uint8Array.from(bytes);
+    lend(piece, () => void piece.fill(0xee));
+    return piece;
+  };
 }
 
 function cut(bytes: Uint8Array, sizes: readonly number[]): () => Promise<Uint8Array | undefined> {

@@ -1,5 +1,10 @@
-/** Packets of an answer as its bytes arrive. */
+/**
+ * Packets of an answer as its bytes arrive. A large piece stays where it lies, and only the packet that begins before it is
+ * put together. Rows as they came are their taker's, who may give them back: `core/tool/socket/lent.ts`.
+ */
+import { giveBack, share } from "@gateway/core/tool/socket/lent.ts";
 import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
+import { lentBytes } from "../../connect/readBuffer.ts";
 import type { RowSpans } from "./cells.ts";
 
 /** Longest packet, over all its parts, that memory is taken for. */
@@ -34,6 +39,10 @@ export class Packets {
   readonly #next: () => Promise<Uint8Array | undefined>;
   #window: Uint8Array = new Uint8Array(0);
   #at = 0;
+  /** The piece that the window is, where nobody has a view of it but those whom it was shared with. */
+  #lent: Uint8Array | undefined;
+  /** The rest of a large piece, behind the window. */
+  #after: Uint8Array | undefined;
   /** Number that the packet at `#at` must have. */
   #sequence: number;
   /** Set when the bytes are no packets, or ended. */
@@ -52,7 +61,7 @@ export class Packets {
 
   /** Bytes came behind what was read. Behind the end of an answer nobody asked for them, and they may be taken for the next one. */
   get surplus(): boolean {
-    return this.#at < this.#window.length;
+    return this.#at < this.#window.length || this.#after !== undefined;
   }
 
   /** So many packets went the other way in the middle of the answer. */
@@ -96,6 +105,7 @@ export class Packets {
   #taken(length: number): Packet | undefined {
     const bytes = this.#window.subarray(this.#at, this.#at + length);
     if (!this.#inOrder(bytes)) return undefined;
+    this.#lent = undefined;
     this.#at += length;
     return { payload: joinedPayload(bytes), bytes };
   }
@@ -129,7 +139,24 @@ export class Packets {
     if (rows === 0) return short ? "short" : this.#firstRow(isRow);
     this.#sequence = sequence;
     this.#at = at;
-    return { rows, bytes: window.subarray(begin, at) };
+    const bytes = window.subarray(begin, at);
+    if (this.#lent !== undefined) this.#share(this.#lent, bytes);
+    return { rows, bytes };
+  }
+
+  /** What follows, which mostly is the beginning of a row, does not hold the piece. */
+  #share(piece: Uint8Array, part: Uint8Array): void {
+    share(piece, part);
+    const window = this.#window;
+    if (window.length - this.#at >= lentBytes) return;
+    this.#window = window.slice(this.#at);
+    this.#at = 0;
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    if (this.#lent !== undefined) giveBack(this.#lent);
+    this.#lent = undefined;
   }
 
   /** What the loop did not take: a long row, no row, or a packet out of order. */
@@ -141,11 +168,13 @@ export class Packets {
     if (!isRow(first, length - packetHeaderBytes)) return undefined;
     const bytes = this.#window.subarray(at, at + length);
     if (!this.#inOrder(bytes)) return undefined;
+    this.#lent = undefined;
     this.#at = at + length;
     return { rows: 1, bytes };
   }
 
   #rowsHere(isRow: IsRow): RowPackets | undefined | "short" {
+    this.#lent = undefined;
     const begin = this.#at;
     const ends: number[] = [];
     for (let at = begin; ;) {
@@ -205,18 +234,42 @@ export class Packets {
       return this.#breaks("packets out of order");
     }
     if (needed > messageBytesMax) return this.#breaks("a packet beyond the limit");
-    const parts: Uint8Array[] = rest.length === 0 ? [] : [rest];
-    // A long packet is put together once, not once a chunk.
-    for (let held = rest.length; held < needed;) {
-      const chunk = await this.#next();
-      if (chunk === undefined) return this.#breaks("the connection ended");
-      parts.push(chunk);
-      held += chunk.length;
+    const pieces: Uint8Array[] = [];
+    // A long packet is put together once, not once a piece.
+    let held = rest.length;
+    while (held < needed) {
+      const piece = this.#after ?? (await this.#next());
+      this.#after = undefined;
+      if (piece === undefined) return this.#breaks("the connection ended");
+      pieces.push(piece);
+      held += piece.length;
     }
-    const [only] = parts;
-    this.#window = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+    const [only] = pieces;
     this.#at = 0;
+    if (rest.length > 0 || pieces.length !== 1 || only === undefined) {
+      this.#join(rest, pieces, needed);
+      return true;
+    }
+    this.#letGo();
+    this.#window = only;
+    this.#lent = only;
     return true;
+  }
+
+  /** So many bytes, and what a short piece has behind them. */
+  #join(rest: Uint8Array, pieces: readonly Uint8Array[], needed: number): void {
+    const parts = [rest, ...pieces];
+    const last = parts.pop() ?? rest;
+    const before = parts.reduce((sum, { length }) => sum + length, 0);
+    const isLarge = last.length >= lentBytes && before + last.length > needed;
+    const end = isLarge ? last.subarray(0, needed - before) : last;
+    this.#window = Buffer.concat([...parts, end]);
+    if (isLarge) {
+      this.#after = last.subarray(end.length);
+      share(last, this.#after);
+    }
+    for (const piece of pieces) giveBack(piece);
+    this.#letGo();
   }
 
   /** Takes the numbers of packets that are whole. */

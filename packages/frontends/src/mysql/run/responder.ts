@@ -4,12 +4,12 @@
  *
  * It reads nothing from the client and decides no command. How a result is written is in `resultSet.ts`.
  */
-import { setImmediate } from "node:timers/promises";
 import type { Door } from "@gateway/core/port/door.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import { copied } from "@gateway/core/tool/copied.ts";
+import { giveBack } from "@gateway/core/tool/socket/lent.ts";
 import { turnBytesMax } from "@gateway/core/tool/turn.ts";
 import { Home } from "@gateway/core/query/home.ts";
 import type {
@@ -26,6 +26,7 @@ import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { FollowedConnection } from "../../listener/connection.ts";
+import { Breath } from "../../turn.ts";
 import type { Channel } from "../channel.ts";
 import {
   statusOf,
@@ -61,9 +62,6 @@ export interface ResponderParts {
   readonly channel: Channel;
 }
 
-/** Writes after which other connections get a turn: about two megabytes. */
-const writesPerTurn = 16;
-
 export class Responder {
   readonly door: Door;
   readonly host: Host;
@@ -90,7 +88,7 @@ export class Responder {
       }
     | undefined;
   #controller: Controller | undefined;
-  #writes = 0;
+  readonly #breath = new Breath();
   /** Text of the statement that runs. */
   running: string | undefined;
   /** Its query; undefined for work that is no query. */
@@ -175,11 +173,18 @@ export class Responder {
     return this.out.at < flushBytes ? undefined : this.#flushAndRest();
   }
 
-  /** Gives other connections a turn now and then, which a fast engine with a fast client never does. */
   async #flushAndRest(): Promise<void> {
+    const bytes = this.out.at;
     await this.flush();
-    this.#writes += 1;
-    if (this.#writes % writesPerTurn === 0) await setImmediate();
+    await this.#breath.behind(bytes);
+  }
+
+  /** Sends what is written, and behind it rows that are packets already; they are given back once they have left. */
+  async passOn(rows: Uint8Array): Promise<undefined> {
+    await this.flush();
+    await this.#channel.send(rows);
+    giveBack(rows);
+    await this.#breath.behind(rows.length);
   }
 
   /** Sends the rest of a command's answer and lets a large buffer go. */

@@ -23,7 +23,7 @@ import {
 } from "../encode.ts";
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
-import { encoderOf } from "../value/encoders.ts";
+import { encoderOf, rowsAsWritten } from "../value/encoders.ts";
 import { nativeTypes } from "../value/nativeRows.ts";
 import { relayWhole } from "../value/relay.ts";
 import type { RowEncoder, RowFormat } from "../value/rows.ts";
@@ -364,6 +364,9 @@ function putBatch(
   { form, types }: Pick<ResultSet, "form" | "types">,
   rows: number,
 ): Promise<GatewayError | undefined> | GatewayError | undefined {
+  const asWritten =
+    rows === batch.rows ? rowsAsWritten(batch, form.rows, responder.out) : undefined;
+  if (asWritten !== undefined) return responder.passOn(asWritten);
   const format: RowFormat = {
     kind: form.rows,
     zone: responder.client.zone,

@@ -1,12 +1,13 @@
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
+import { lend } from "@gateway/core/tool/socket/lent.ts";
 import { PacketReader } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clientOf, doneOf, serverOf } from "../rig/mysql.ts";
 import { ascii, RawClient } from "../rig/raw.ts";
-import { relayEncoder, relayPackets } from "./relay.ts";
+import { relayEncoder, relayInPlace, relayPackets } from "./relay.ts";
 
 const text = { kind: "text" } as const;
 const columns = [columnOf("a", text)];
@@ -51,6 +52,41 @@ describe("relayPackets", () => {
     const step = relayPackets(out, bytes, { from: 0, rowsMax: 1, bytesMax: 10 });
     expect(step).toEqual({ rows: 1, at: bytes.length - 5 });
     expect(out.sequence).toBe(2);
+  });
+});
+
+describe("relayInPlace", () => {
+  const long = Array.from({ length: 300 }, (_, index) => new Uint8Array(100).fill(index));
+
+  it("numbers what is lent where it lies, as what is copied", () => {
+    for (const sequence of [0, 1, 200, 255]) {
+      const bytes = packetsOf(long, 3);
+      lend(bytes, () => {});
+      const out = { sequence };
+      expect(relayInPlace(out, long.length, bytes)).toBe(bytes);
+      expect(Buffer.from(bytes).equals(packetsOf(long, sequence))).toBe(true);
+      expect(out.sequence).toBe((sequence + long.length) & 0xff);
+    }
+  });
+
+  it("leaves what is not lent as it is, and takes it where its numbers fit", () => {
+    const bytes = packetsOf(long, 3);
+    const out = { sequence: 4 };
+    expect(relayInPlace(out, long.length, bytes)).toBeUndefined();
+    expect(out.sequence).toBe(4);
+    expect(Buffer.from(bytes).equals(packetsOf(long, 3))).toBe(true);
+    expect(relayInPlace({ sequence: 3 }, long.length, bytes)).toBe(bytes);
+  });
+
+  it("leaves a few bytes, and rows of several packets, to be copied", () => {
+    const huge = packetsOf([new Uint8Array(0xff_ffff + 5)]);
+    for (const [rows, bytes] of [
+      [1, packetsOf([Uint8Array.of(1)])],
+      [1, huge],
+    ] as const) {
+      lend(bytes, () => {});
+      expect(relayInPlace({ sequence: 0 }, rows, bytes)).toBeUndefined();
+    }
   });
 });
 
@@ -101,6 +137,26 @@ describe("rows of an engine that speaks MySQL", () => {
     expect(server.door.queries[0]?.takes).toEqual(["mysqlRows"]);
     await using package2 = await clientOf(server);
     expect((await package2.query("select a"))[0]).toEqual([{ a: "1" }, { a: null }, { a: "3" }]);
+  });
+
+  it("are numbered and given back where an engine lent them", async () => {
+    const long = Array.from({ length: 300 }, () =>
+      Buffer.concat([Uint8Array.of(100), Buffer.alloc(100, "x")]),
+    );
+    const bytes = packetsOf(long, 77);
+    let backs = 0;
+    lend(bytes, () => {
+      backs += 1;
+    });
+    const batch = { form: "native", format: "mysqlRows", rows: long.length, bytes } as const;
+    const lent: readonly ResultEvent[] = events.map((event) =>
+      event.kind === "batch" ? { kind: "batch", batch } : event,
+    );
+    await using server = await serverOf({ answers: { "select a": lent } });
+    await using client = await clientOf(server);
+    const [answered] = await client.query("select a");
+    expect(answered).toEqual(long.map(() => ({ a: "x".repeat(100) })));
+    expect(backs).toBe(1);
   });
 
   it("end at sql_select_limit", async () => {

@@ -3,6 +3,7 @@
  * is read but their heads.
  */
 import { ok } from "@gateway/core/result.ts";
+import { isLent } from "@gateway/core/tool/socket/lent.ts";
 import type { NativeBatch } from "@gateway/core/type/vector.ts";
 import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
@@ -48,6 +49,28 @@ export function relayWhole(out: PacketWriter, rows: number, bytes: Uint8Array): 
   } else renumber(out, start);
 }
 
+/** Fewer bytes are written together with what stands beside them. */
+const asWrittenMin = 16 * 1024;
+
+/**
+ * The bytes of all rows as they are to be sent behind what was written, which counts them, numbered where they lie.
+ * Undefined where they have to be copied, because they are few or not ours to change.
+ */
+export function relayInPlace(
+  out: Pick<PacketWriter, "sequence">,
+  rows: number,
+  bytes: Uint8Array,
+): Uint8Array | undefined {
+  const { sequence } = out;
+  // Only a row longer than this takes several packets.
+  if (bytes.length < asWrittenMin || bytes.length >= packetBytesMax) return undefined;
+  const isNumbered = bytes[3] === sequence;
+  if (!isNumbered && !isLent(bytes)) return undefined;
+  if (!isNumbered) number(bytes, { from: 0, to: bytes.length }, sequence);
+  out.sequence = (sequence + rows) & 0xff;
+  return bytes;
+}
+
 /** Copies whole rows and returns how many, and the offset behind them. */
 export function relayPackets(
   out: PacketWriter,
@@ -74,13 +97,21 @@ export function relayPackets(
 
 /** Numbers the packets from `start` on as those of the writer. */
 function renumber(out: PacketWriter, start: number): void {
-  const { bytes, at } = out;
-  let { sequence } = out;
-  for (let head = start; head < at; head += packetHeaderBytes + lengthAt(bytes, head)) {
+  out.sequence = number(out.bytes, { from: start, to: out.at }, out.sequence);
+}
+
+/** Numbers packets from `first` on; returns the number behind them. */
+function number(
+  bytes: Uint8Array,
+  { from, to }: { readonly from: number; readonly to: number },
+  first: number,
+): number {
+  let sequence = first;
+  for (let head = from; head < to; head += packetHeaderBytes + lengthAt(bytes, head)) {
     bytes[head + 3] = sequence;
     sequence = (sequence + 1) & 0xff;
   }
-  out.sequence = sequence;
+  return sequence;
 }
 
 function lengthAt(bytes: Uint8Array, at: number): number {

@@ -3,6 +3,9 @@ import type { NativeBatch } from "@gateway/core/type/vector.ts";
 import { getInt32 } from "@gateway/wire/postgres/bytes.ts";
 import type { RowWriter } from "./rows.ts";
 
+/** Fewer bytes are written together with what stands beside them. */
+const asWrittenMin = 16 * 1024;
+
 /** Copies messages. Rows are asked for in order, each once. */
 export function nativeRowWriter({ bytes, rows }: NativeBatch): RowWriter {
   /** Where row `next` begins. */
@@ -23,6 +26,7 @@ export function nativeRowWriter({ bytes, rows }: NativeBatch): RowWriter {
 
   return {
     rows,
+    asWritten: bytes.length >= asWrittenMin ? bytes : undefined,
     write: (out, first, { end, bytesMax }) => {
       // Rows that a cursor moved past are passed over.
       while (next < first) {

@@ -53,6 +53,8 @@ export function rowFields(columns: readonly Column[], formats: readonly Format[]
 /** Writes rows of one batch, some at a time. The batch's buffers must stay as they are meanwhile. */
 export interface RowWriter {
   readonly rows: number;
+  /** All of them as they are to be sent, where they are written already and worth a write of their own. */
+  readonly asWritten?: Uint8Array | undefined;
   /** Appends the rows from `row` up to (not with) `end`, or until `out` exceeds `bytesMax`; answers the next row. */
   write(out: ByteWriter, row: number, limit: RowLimit): number;
 }

@@ -108,7 +108,11 @@ export class ResultWriter {
     if (rows === undefined) return 0;
     const first = this.#row;
     const end = Math.min(rows.rows, first + most);
-    return this.#writeTo({ rows, first, end }, signal);
+    const asWritten = first === 0 && end === rows.rows ? rows.asWritten : undefined;
+    if (asWritten === undefined) return this.#writeTo({ rows, first, end }, signal);
+    if (signal.aborted) return undefined;
+    this.drop();
+    return this.#out.passOn(asWritten, signal).then(() => end);
   }
 
   #writeTo(span: Span, signal: AbortSignal): number | undefined | Promise<number | undefined> {
