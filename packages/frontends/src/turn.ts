@@ -11,6 +11,9 @@ export const behindAnswers: Behind = new Behind((run) => setTimeout(run, unwritt
 
 export const turnWrites: TurnWrites = new TurnWrites(setImmediate, behindAnswers.run);
 
+/** Rows that lie ready are worth a write of their own from here on; fewer are copied behind what stands beside them. */
+export const ownWriteMin: number = 32 * 1024;
+
 /** After so many bytes that a socket took at once, other connections get a turn. */
 const bytesPerTurn = 1024 * 1024;
 

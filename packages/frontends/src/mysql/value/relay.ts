@@ -3,10 +3,11 @@
  * is read but their heads.
  */
 import { ok } from "@gateway/core/result.ts";
-import { isLent } from "@gateway/core/tool/socket/lent.ts";
+import { giveBack, isLent } from "@gateway/core/tool/socket/lent.ts";
 import type { NativeBatch } from "@gateway/core/type/vector.ts";
 import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import { ownWriteMin } from "../../turn.ts";
 import type { RowEncoder } from "./rows.ts";
 
 export interface RelayLimits {
@@ -18,7 +19,7 @@ export interface RelayLimits {
   readonly bytesMax: number;
 }
 
-/** The rows of a batch of packets. They are asked for one after the other, from the first on. */
+/** The rows of a batch of packets. They are asked for one after the other, from the first on, and copied: behind the last the batch is given back. */
 export function relayEncoder(
   { rows, bytes }: Pick<NativeBatch, "rows" | "bytes">,
   flushBytes: number,
@@ -29,11 +30,13 @@ export function relayEncoder(
       if (from >= end) return ok(from);
       if (from === 0 && end === rows && bytes.length <= flushBytes) {
         relayWhole(out, rows, bytes);
+        giveBack(bytes);
         return ok(end);
       }
       const limits = { from: at, rowsMax: end - from, bytesMax: flushBytes };
       const relayed = relayPackets(out, bytes, limits);
       at = relayed.at;
+      if (at === bytes.length) giveBack(bytes);
       return ok(from + relayed.rows);
     },
   };
@@ -49,9 +52,6 @@ export function relayWhole(out: PacketWriter, rows: number, bytes: Uint8Array): 
   } else renumber(out, start);
 }
 
-/** Fewer bytes are written together with what stands beside them. */
-const asWrittenMin = 16 * 1024;
-
 /**
  * The bytes of all rows as they are to be sent behind what was written, which counts them, numbered where they lie.
  * Undefined where they have to be copied, because they are few or not ours to change.
@@ -63,7 +63,7 @@ export function relayInPlace(
 ): Uint8Array | undefined {
   const { sequence } = out;
   // Only a row longer than this takes several packets.
-  if (bytes.length < asWrittenMin || bytes.length >= packetBytesMax) return undefined;
+  if (bytes.length < ownWriteMin || bytes.length >= packetBytesMax) return undefined;
   const isNumbered = bytes[3] === sequence;
   if (!isNumbered && !isLent(bytes)) return undefined;
   if (!isNumbered) number(bytes, { from: 0, to: bytes.length }, sequence);

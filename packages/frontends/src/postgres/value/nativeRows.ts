@@ -1,10 +1,8 @@
 /** Rows of a PostgreSQL server that go to its client as they are: DataRow messages, cut between two of them only. */
 import type { NativeBatch } from "@gateway/core/type/vector.ts";
 import { getInt32 } from "@gateway/wire/postgres/bytes.ts";
+import { ownWriteMin } from "../../turn.ts";
 import type { RowWriter } from "./rows.ts";
-
-/** Fewer bytes are written together with what stands beside them. */
-const asWrittenMin = 16 * 1024;
 
 /** Copies messages. Rows are asked for in order, each once. */
 export function nativeRowWriter({ bytes, rows }: NativeBatch): RowWriter {
@@ -26,7 +24,7 @@ export function nativeRowWriter({ bytes, rows }: NativeBatch): RowWriter {
 
   return {
     rows,
-    asWritten: bytes.length >= asWrittenMin ? bytes : undefined,
+    asWritten: bytes.length >= ownWriteMin ? bytes : undefined,
     write: (out, first, { end, bytesMax }) => {
       // Rows that a cursor moved past are passed over.
       while (next < first) {

@@ -5,6 +5,7 @@
  * execution's to say.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { giveBack } from "@gateway/core/tool/socket/lent.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
@@ -111,7 +112,7 @@ export class ResultWriter {
     const asWritten = first === 0 && end === rows.rows ? rows.asWritten : undefined;
     if (asWritten === undefined) return this.#writeTo({ rows, first, end }, signal);
     if (signal.aborted) return undefined;
-    this.drop();
+    this.#forget();
     return this.#out.passOn(asWritten, signal).then(() => end);
   }
 
@@ -171,8 +172,13 @@ export class ResultWriter {
     this.#out.put({ kind: "copyDone" });
   }
 
-  /** Lets go of the batch. */
+  /** Lets go of the batch, of which nobody has a view. */
   drop(): void {
+    if (this.#batch?.form === "native") giveBack(this.#batch.bytes);
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#batch = undefined;
     this.#rows = undefined;
   }
