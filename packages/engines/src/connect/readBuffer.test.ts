@@ -51,6 +51,17 @@ describe("a read buffer", () => {
     expect(reading.free.length).toBe(least);
   });
 
+  it("copies what would hold much more memory than it fills", () => {
+    const reading = widened();
+    const before = reading.free;
+    for (const count of [lentBytes, most / 8 - 1]) {
+      const piece = reading.take(count);
+      expect(piece.buffer.byteLength).toBe(count);
+      expect(reading.free).toBe(before);
+    }
+    expect(reading.take(most / 8).buffer).toBe(before.buffer);
+  });
+
   it("is as small as before once the result is over", () => {
     const reading = widened();
     const last = filled(reading);

@@ -13,6 +13,8 @@ const leastBytes = 64 * 1024;
 const mostBytes = 1024 * 1024;
 /** From this on it is lent; less is copied out. */
 export const lentBytes: number = 32 * 1024;
+/** A piece that fills less than this part of what was read into is copied out too: whoever keeps it would hold the whole. */
+const lentPart = 1 / 8;
 /** What was given back is kept for the next reading, up to so many. */
 const sparesMax = 2;
 /** So many connections of a process read more at once: a client that does not take its rows holds two or three such pieces. */
@@ -38,8 +40,8 @@ export class ReadBuffer {
 
   /** What was read: the first bytes of `free`. It may be kept, or given back. */
   take(count: number): Buffer {
-    if (count >= lentBytes) return this.#lent(count);
     const bytes = this.#bytes;
+    if (count >= lentBytes && count >= bytes.length * lentPart) return this.#lent(count);
     if (bytes.length !== this.#size) this.#renew(undefined);
     return copied(Buffer.allocUnsafe(count), bytes);
   }
