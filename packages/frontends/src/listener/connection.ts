@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { turnBytesMax } from "@gateway/core/tool/turn.ts";
 import { handshakeMsMax, judgementMsMax, lingerMsMax } from "./limits.ts";
 import { certificateNames, serverEndPoint } from "./peer.ts";
 import type { TlsServer } from "./tls.ts";
@@ -208,7 +209,10 @@ export class OwnedConnection implements FollowedConnection {
   send(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#over) return undefined;
     const socket = this.#socket;
-    if (turnWrites.write(socket, bytes) || socket.writableLength === 0) return undefined;
+    const wantsMore = turnWrites.write(socket, bytes);
+    // A socket may want more before a longer piece has left, which its owner would then write over.
+    if (socket.writableLength === 0 || (wantsMore && bytes.length <= turnBytesMax))
+      return undefined;
     turnWrites.leave();
     // The callback also comes (with an error) when the socket is destroyed before the bytes are out.
     return new Promise((resolve) => void socket.write(nothing, () => resolve()));
