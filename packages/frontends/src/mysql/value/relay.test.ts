@@ -56,7 +56,7 @@ describe("relayPackets", () => {
 });
 
 describe("relayInPlace", () => {
-  const long = Array.from({ length: 300 }, (_, index) => new Uint8Array(100).fill(index));
+  const long = Array.from({ length: 400 }, (_, index) => new Uint8Array(100).fill(index));
 
   it("numbers what is lent where it lies, as what is copied", () => {
     for (const sequence of [0, 1, 200, 255]) {
@@ -140,7 +140,7 @@ describe("rows of an engine that speaks MySQL", () => {
   });
 
   it("are numbered and given back where an engine lent them", async () => {
-    const long = Array.from({ length: 300 }, () =>
+    const long = Array.from({ length: 400 }, () =>
       Buffer.concat([Uint8Array.of(100), Buffer.alloc(100, "x")]),
     );
     const bytes = packetsOf(long, 77);
