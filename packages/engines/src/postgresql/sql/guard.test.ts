@@ -32,6 +32,8 @@ describe("judge", () => {
   it.each([
     ["select a, count(*) from t where b in (1, 2) group by a", false],
     ["insert into t values (1)", false],
+    ["notify c", false],
+    ["notify c, 'text'", false],
     ["select own_function(1)", true],
     ["select schema.own (1)", true],
     ["do $$ begin end $$", true],

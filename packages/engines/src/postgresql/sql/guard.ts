@@ -118,7 +118,9 @@ function judged(sql: string, circumstances: Circumstances): Result<Judged, Gatew
   if (refused !== undefined) return err(refused);
   if (shared && keeping.ends) return signalling(sql, found.kind, circumstances);
   const { kind, tag } = found;
-  const unsure = !(harmless.has(kind) || passes) || keeping.calls;
+  // NOTIFY has no part that the server evaluates.
+  const isHarmless = harmless.has(kind) || passes || found.firstWord === "NOTIFY";
+  const unsure = !isHarmless || keeping.calls;
   const lists = listsPrepared(sql, found, keeping);
   return ok({
     tag,
